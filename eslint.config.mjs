@@ -1,6 +1,8 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
+import { findPhrase } from './scripts/phrases.mjs';
+
 /** What each folder of lib/ may not import: the table of ARCHITECTURE.md. */
 const relay = 'lib/webhook-destination';
 const engines = 'queue/(bullmq|memory|postgres|redis|shared|sqlite|store)/';
@@ -156,39 +158,12 @@ const PRIVATE_MEMBERS = [
   'execCommand|runCommand|moveToFinishedKeys|toKey|hgetall|hget|bzpopmin',
 ].join('|');
 
-/** What a sentence in a string or comment should not contain: habits of translated prose. */
-const PHRASES = [
-  'in vain',
-  'whoever',
-  'whatever becomes of',
-  'tells? of',
-  '(is|was|are|were) told of',
-  'is none of',
-  'says nothing (of|about)',
-  'tells? nothing (of|about)',
-  'in a way that may pass',
-  'fail(s|ed|ing)? for good',
-  'for good and all',
-  'runs? out on (its|their) own',
-  'a disk that stays',
-  '(is|are) away',
-  'took (an|the) attempt',
-  'taken so by',
-  'wait(s)? for nothing',
-  'can tell',
-  'has something to finish',
-  'in a moment',
-  'by force',
-  '(is|are) stronger',
-];
-
 const prose = {
   rules: {
     'no-phrase': {
       create(context) {
-        const phrase = new RegExp(`\\b(${PHRASES.join('|')})\\b`, 'i');
         const check = (node, text) => {
-          const [found] = phrase.exec(text.replace(/\s+(\* )?\s*/g, ' ')) ?? [];
+          const found = findPhrase(text);
           if (found)
             context.report({ loc: node.loc, message: `Write "${found}" in other words: see CONTRIBUTING.md.` });
         };
@@ -252,7 +227,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['lib/**/*.{ts,tsx,cts}'],
+    files: ['{lib,dashboard,test,bench}/**/*.{ts,tsx,cts}'],
     plugins: { prose },
     rules: { 'prose/no-phrase': 'error' },
   },

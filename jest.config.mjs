@@ -3,8 +3,8 @@ export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
-  // These are specs of the applications that test:packed makes.
-  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/packed/'],
+  // Specs of the applications that test:packed makes, and those of jest.release.config.mjs.
+  testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/packed/', '\\.release\\.spec\\.ts$'],
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   transform: {

@@ -36,7 +36,8 @@ ${LIST}
 
 const HELP = ['--help', '-h'];
 
-async function main([name, ...args]: string[]): Promise<number> {
+/** Runs the command line with these arguments; resolves with its exit code. */
+export async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined) return fail(USAGE);
   if (name === '--version' || name === '-v') return print(`${VERSION}\n`);
   if (name === 'help' && args[0] !== undefined) return main([args[0], '--help']);
@@ -77,14 +78,3 @@ function fail(text: string): number {
   printError(text);
   return 1;
 }
-
-process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  // The reader of a pipe, such as head, may close it.
-  if (code !== 'EPIPE') printError(`standard output: ${message}\n`);
-  process.exit(1);
-});
-
-void main(process.argv.slice(2)).then((code) => {
-  // The application's files may have started timers or servers, which would keep the process alive.
-  process.stderr.write('', () => process.stdout.write('', () => process.exit(code)));
-});

@@ -311,7 +311,7 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
     expect(context).not.toHaveProperty('locale');
   });
 
-  it('has what AnalyticsContext.set adds, which is stronger than the request', async () => {
+  it('has what AnalyticsContext.set adds, which takes precedence over the request', async () => {
     const { get, events } = await start();
     await get('set', as({ id: 'u1' }));
     await get('called', as({ id: 'u1' }));

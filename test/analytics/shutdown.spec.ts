@@ -6,7 +6,7 @@ import { ModuleRef } from '@nestjs/core';
 import { AnalyticsService, memoryQueue, Track, WebhookDestinationModule } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
-import { platforms } from '../support/platforms.js';
+import { onFastify } from '../support/platforms.js';
 import { Receiver } from '../support/receiver.js';
 import { waitFor } from '../support/wait-for.js';
 import { CollectingApp, type CollectingAppOptions } from './support/collecting.app.js';
@@ -40,7 +40,7 @@ class FinishAtClose implements OnModuleDestroy {
   }
 }
 
-describe.each(platforms)('At app.close() on $platform', ({ createAdapter }) => {
+describe.each(onFastify)('At app.close() on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
 
   async function start(given: CollectingAppOptions = {}) {

@@ -98,7 +98,7 @@ describe('@Track', () => {
     };
   }
 
-  it('records a call that returned, with what the mappers tell of it', async () => {
+  it('records a call that returned, with what the mappers make of it', async () => {
     const { target, events } = await start(Shop);
     expect(target.sync(1, 2)).toBe(3);
     expect(await events()).toEqual([{ event: 'Sync', userId: 'u1', properties: { args: [1, 2], result: 3 } }]);

@@ -21,7 +21,7 @@ import Database from 'libsql';
 import { type DeliveryRecord, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../support/clean-ups.js';
-import { runCommand } from '../support/command.js';
+import { runCommand, spawnCommand } from '../support/command.js';
 import { newDelivery } from '../support/new-delivery.js';
 import { canMount, mounting } from '../support/mounting.js';
 import { post } from '../support/post.js';
@@ -155,7 +155,7 @@ describe('backup', () => {
     for (let round = 0; round < 3; round++) {
       const expected = [...acknowledged];
       const out = folder.path(`backup-${round}.db`);
-      expect(await runCommand('backup', '--from', path, '--out', out)).toMatchObject({ code: 0, stderr: '' });
+      expect(await spawnCommand('backup', '--from', path, '--out', out)).toMatchObject({ code: 0, stderr: '' });
       backups.push({ out, expected });
     }
     expect((await readdir(folder.path('.'))).filter((name) => /tmp|backup-\d.db-/.test(name))).toEqual([]);

@@ -4,14 +4,14 @@ import { promisify } from 'node:util';
 
 import { describe, expect, it } from '@jest/globals';
 
-import { runCommand } from '../support/command.js';
+import { runCommand, spawnCommand } from '../support/command.js';
 
 const COMMANDS = ['plan', 'stats', 'dead', 'replay', 'backup', 'migrate'];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 describe('The command line', () => {
   it('prints its version and its help, with exit code 0', async () => {
-    expect(await runCommand('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+    expect(await spawnCommand('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     const help = await runCommand('--help');
     expect(help).toMatchObject({ code: 0, stderr: '' });
     for (const name of COMMANDS) expect(help.stdout).toMatch(new RegExp(`^  ${name} +\\S`, 'm'));
@@ -21,7 +21,7 @@ describe('The command line', () => {
   });
 
   it.each(COMMANDS)('prints the options of %s, with exit code 0', async (name) => {
-    const help = await runCommand(name, '--help');
+    const help = await spawnCommand(name, '--help');
     expect(help).toMatchObject({ code: 0, stderr: '' });
     expect(help.stdout).toMatch(`Usage: nestjs-analytics-relay ${name} `);
     expect(await runCommand('help', name)).toEqual(help);

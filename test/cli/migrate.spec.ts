@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
 
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
@@ -15,7 +13,7 @@ import {
 
 import { sharedQueue, type SharedQueueOptions } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
-import { runCommand } from '../support/command.js';
+import { type CommandResult, runCommand, spawnCommand } from '../support/command.js';
 import { Relay } from '../support/relay.js';
 import { describeOnEach, postgresStore, queryPostgres, redisStore } from '../support/services.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -46,8 +44,11 @@ const outcomes: Record<string, DeliveryOutcome> = {
   dead: { state: 'dead', attempt, reason: 'refused', failedUrls: [] },
 };
 
-const run = (...args: string[]) =>
-  promisify(execFile)(process.execPath, ['dist/esm/cli/main.js', 'migrate', ...args], { env: { NO_COLOR: '1' } });
+async function run(...args: string[]): Promise<CommandResult> {
+  const result = await runCommand('migrate', ...args);
+  expect(result.code).toBe(0);
+  return result;
+}
 
 await describeOnEach([redisStore, postgresStore], (store) => {
   describe(`migrate, from SQLite to ${store.name}`, () => {
@@ -129,7 +130,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await copyFile(path, folder.path('copy.db'));
 
       expect((await run('--from', path, ...to)).stdout).toBe('3 deliveries moved\n');
-      await run('--from', folder.path('copy.db'), ...to); // as after a run that could not empty the file
+      await spawnCommand('migrate', '--from', folder.path('copy.db'), ...to); // as after a run that could not empty the file
       const queue = await openNew(options);
       await queue.add([message('daily')]);
       expect(await queue.list({})).toHaveLength(3);
@@ -209,8 +210,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
 
 describe('migrate', () => {
   it('says what is wrong', async () => {
-    const failure = (...args: string[]) => run(...args).catch((error: { stderr: string }) => error.stderr);
-    expect(await failure()).toMatch('--to must be the URL');
-    expect(await failure('--to', 'redis://127.0.0.1:1', '--from', 'nowhere.db')).toMatch('nowhere.db does not exist');
+    expect((await runCommand('migrate')).stderr).toMatch('--to must be the URL');
+    const { stderr } = await runCommand('migrate', '--to', 'redis://127.0.0.1:1', '--from', 'nowhere.db');
+    expect(stderr).toMatch('nowhere.db does not exist');
   });
 });

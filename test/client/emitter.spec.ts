@@ -49,7 +49,7 @@ describe('emitter events', () => {
     expect(responses[0]!.headers).toMatchObject({ 'x-answer': 'yes' });
   });
 
-  it('tell of every kind of message that was delivered', async () => {
+  it('are emitted for every kind of message that was delivered', async () => {
     const analytics = create({ disable: true });
     const heard: string[] = [];
     for (const kind of ['identify', 'track', 'page', 'screen', 'group', 'alias'] as const) {

@@ -94,7 +94,7 @@ describe('flush', () => {
     expect((await outcome).err).toBeInstanceOf(Error);
   });
 
-  it('with a timeout, resolves by force, aborts what is in flight and fails it; later events are delivered', async () => {
+  it('resolves when its timeout expires, aborts and fails what is in flight; later events are delivered', async () => {
     const collector = await collect(hang, 200);
     const analytics = create({ host: collector.url });
     const callback = jest.fn();

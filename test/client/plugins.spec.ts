@@ -591,7 +591,7 @@ describe('ending with plugins', () => {
     ['enrichment', 'enrichment', ['enrichment', 'destination', 'after']],
     ['destination', 'destination', ['after']],
   ])(
-    'an event that closeAndFlush ended by force in a plugin of type %s goes no further',
+    'an event that the timeout of closeAndFlush ended in a plugin of type %s goes no further',
     async (_type, type, others) => {
       const slow = deferred();
       const later = jest.fn((ctx: Context) => ctx);
@@ -837,7 +837,7 @@ describe('a plugin that takes longer than httpRequestTimeout', () => {
   it.each([
     ['is not waited for without an event', 'load: hang', '', ''],
     [
-      'is not waited for when closeAndFlush has ended by force',
+      'is not waited for when the timeout of closeAndFlush has expired',
       'track: hang',
       '',
       `analytics.track({ userId: 'u', event: 'e' }); await analytics.closeAndFlush({ timeout: 50 });`,

@@ -25,7 +25,7 @@ export interface Edges {
   settled: [];
 }
 
-/** Counts the attempts of each message, and tells of the moments between. */
+/** Counts the attempts of each message, and emits the moments between. */
 export class CrashReceiver {
   readonly attempts = new Map<string, number>();
   /** Successes answered, by messageId. */

@@ -183,7 +183,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.getByRole('alert').waitFor({ state: 'detached' });
     });
 
-    it('say that there is none of an id', async () => {
+    it('say that no delivery has an id', async () => {
       allowRefusals(404);
       const { page } = await open(createAdapter(), { hash: '#/deliveries/999' });
       await page.getByText('The queue has no delivery with this id.').waitFor();

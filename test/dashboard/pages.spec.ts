@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onFastify } from '../support/platforms.js';
 import { waitFor } from '../support/wait-for.js';
 import { track } from '../webhook-destination/admin/api/support.js';
 import { useDashboard } from './support/dashboard.harness.js';
@@ -15,7 +15,7 @@ async function goTo(page: Page, name: string): Promise<void> {
 }
 
 // Specs of the pages look at everything, on one platform each: this one drives all pages on both.
-(withChromium ? describe : describe.skip).each(platforms)('Every page on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(onFastify)('Every page on $platform', ({ createAdapter }) => {
   const { open } = useDashboard();
 
   it('shows what there is, and acts on it', async () => {

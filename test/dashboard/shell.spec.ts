@@ -13,7 +13,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Page } from 'playwright-core';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onExpress } from '../support/platforms.js';
 import { READ_TOKEN, startApi } from '../webhook-destination/admin/api/support.js';
 import { expectGoodLook, signIn, useDashboard } from './support/dashboard.harness.js';
 import { startProxy } from './support/path-rewriting.proxy.js';
@@ -37,7 +37,7 @@ class SessionGuard implements CanActivate {
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name });
 
-(withChromium ? describe : describe.skip).each(platforms)('The dashboard on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(onExpress)('The dashboard on $platform', ({ createAdapter }) => {
   const { afterwards, open, visit, allowRefusals } = useDashboard();
 
   it('signs in with a token, keeps the session over a reload, and signs out', async () => {

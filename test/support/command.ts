@@ -1,5 +1,10 @@
 import { execFile } from 'node:child_process';
 
+import { jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+
+import { main } from '../../dist/esm/cli/main.js';
+
 /** What a run of the command line ended with. */
 export interface CommandResult {
   code: number;
@@ -7,8 +12,32 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs `nestjs-analytics-relay` with these arguments, as an installed package does. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** Runs `nestjs-analytics-relay` in this process; commands that are run side by side wait for each other. */
 export function runCommand(...args: string[]): Promise<CommandResult> {
+  const run = async () => {
+    const written = { stdout: '', stderr: '' };
+    const spies = (['stdout', 'stderr'] as const).map((name) =>
+      jest.spyOn(process[name], 'write').mockImplementation((text) => {
+        written[name] += String(text);
+        return true;
+      }),
+    );
+    try {
+      return { code: await main(args), ...written };
+    } finally {
+      spies.forEach((spy) => spy.mockRestore());
+      Logger.overrideLogger(false); // a command has replaced it
+    }
+  };
+  const result = last.then(run);
+  last = result.catch(() => undefined);
+  return result;
+}
+
+/** Runs `nestjs-analytics-relay` as an installed package does, in a process of its own. */
+export function spawnCommand(...args: string[]): Promise<CommandResult> {
   return new Promise((resolve) => {
     const env = { ...process.env, NO_COLOR: '1' };
     execFile(process.execPath, ['bin/nestjs-analytics-relay.mjs', ...args], { env }, (error, stdout, stderr) => {

@@ -8,7 +8,7 @@ export async function waitFor(
 ): Promise<void> {
   const end = Date.now() + time;
   while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`waited in vain for ${what()}`);
+    if (Date.now() > end) throw new Error(`timed out waiting for ${what()}`);
     await sleep(5);
   }
 }

@@ -11,7 +11,7 @@ import { RelayHealthIndicator, type RelayHealthOptions } from 'nestjs-analytics-
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { askHealth, type HealthAnswer, healthMetadata, untilHealth } from '../support/health.app.js';
-import { platforms } from '../support/platforms.js';
+import { onExpress } from '../support/platforms.js';
 import { post } from '../support/post.js';
 import { type RelayAppOptions, startRelayApp } from '../support/relay.app.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -28,7 +28,7 @@ const degraded = (...reasons: unknown[]) =>
     ? { status: 'degraded', details: { relay: { status: 'degraded', reasons } } }
     : { status: 'ok', details: { relay: { status: 'up', degraded: true, reasons } } };
 
-describe.each(platforms)('RelayHealthIndicator on $platform', ({ createAdapter }) => {
+describe.each(onExpress)('RelayHealthIndicator on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
 
   async function start(bounds?: RelayHealthOptions, given: RelayAppOptions = {}) {

@@ -208,7 +208,7 @@ describe('AnalyticsRecorder', () => {
     expect(recorder.events).toEqual([]);
   });
 
-  it('waits for an event that is there, that comes, and in vain', async () => {
+  it('waits for an event that is there or comes, and fails for one that does not', async () => {
     const { analytics, recorder } = await start();
     const later = recorder.waitFor('A');
     const byFunction = recorder.waitFor(({ type }) => type === 'alias', { timeout: 2_000 });
@@ -225,7 +225,7 @@ describe('AnalyticsRecorder', () => {
     await expect(faulty).rejects.toThrow(SyntaxError);
   });
 
-  it('is none of an instance that sends', async () => {
+  it('is not that of an instance that sends', async () => {
     const app = await Test.createTestingModule({
       imports: [AnalyticsModule.forRoot({ writeKey: 'k', disable: true })],
     }).compile();

@@ -43,7 +43,7 @@ class Portion {
 /** Messages of a request that are handled before the event loop serves others. */
 class Step {
   readonly portion = new Portion();
-  readonly messages: AcceptedMessage[] = [];
+  messages: AcceptedMessage[] = [];
   readonly rejected: RejectedMessage[] = [];
 }
 
@@ -117,7 +117,8 @@ export class MessageAcceptor {
   private async store({ deliveries, bytes }: Portion, { isBegun = false, beyondLimit = false }): Promise<void> {
     if (deliveries.length === 0) return;
     const add = () => this.queue.add(deliveries, beyondLimit);
-    await this.limit.take(bytes, isBegun);
+    const turn = this.limit.take(bytes, isBegun);
+    if (turn) await turn;
     try {
       await (this.metrics ? this.metrics.enqueue(deliveries, add) : add());
     } finally {
@@ -132,27 +133,38 @@ export class MessageAcceptor {
     const trace = activeTraceText(); // for messages of other SDKs: the trace of their request
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {
-      const messages: AcceptedMessage[] = [];
-      const rejected: RejectedMessage[] = [];
-      for (let index = start; index < Math.min(start + CHECKED, posted.length); index++) {
-        const fault = findPostedFault(posted[index]!);
-        if (fault) {
-          rejected.push({ index, ...fault });
-          this.metrics?.reject(fault.code);
-        } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
-      }
+      const messages = this.check(posted, start, step.rejected, receivedAt, sentAt);
       for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
         step.portion.add(delivery);
         if (!step.portion.isFull) continue;
         yield step;
         step = new Step();
       }
-      step.messages.push(...messages);
-      step.rejected.push(...rejected);
+      step.messages = step.messages.length === 0 ? messages : step.messages.concat(messages);
       if (step.messages.length + step.rejected.length < MAX_MESSAGES) continue;
       yield step;
       step = new Step();
     }
     yield step;
+  }
+
+  /** Returns the valid ones of `CHECKED` messages, and adds the others to `rejected`. */
+  private check(
+    posted: PostedMessage[],
+    start: number,
+    rejected: RejectedMessage[],
+    receivedAt: number,
+    sentAt: unknown,
+  ): AcceptedMessage[] {
+    const messages: AcceptedMessage[] = [];
+    const end = Math.min(start + CHECKED, posted.length);
+    for (let index = start; index < end; index++) {
+      const fault = findPostedFault(posted[index]!);
+      if (fault) {
+        rejected.push({ index, ...fault });
+        this.metrics?.reject(fault.code);
+      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
+    }
+    return messages;
   }
 }

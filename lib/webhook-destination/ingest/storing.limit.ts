@@ -13,15 +13,16 @@ export class StoringLimit {
   private readonly turns = new Fifo<{ bytes: number; begin: () => void }>();
 
   /**
-   * Resolves once there is room for deliveries of this size; they take it until `release`.
+   * Returns undefined if there is room for deliveries of this size, or else a promise that resolves once there is; they
+   * take it until `release`.
    *
    * @param isBegun whether a part of their request is stored already, so that it is not refused
    * @throws {QueueUnavailableError} if too many others wait
    */
-  async take(bytes: number, isBegun: boolean): Promise<void> {
+  take(bytes: number, isBegun: boolean): Promise<void> | undefined {
     if (this.turns.length === 0 && this.fits(bytes)) {
       this.held += bytes;
-      return;
+      return undefined;
     }
     if (!isBegun && this.waiting + bytes > MAX_BYTES) {
       throw new QueueUnavailableError(
@@ -29,7 +30,7 @@ export class StoringLimit {
       );
     }
     this.waiting += bytes;
-    await new Promise<void>((begin) => this.turns.push({ bytes, begin }));
+    return new Promise<void>((begin) => this.turns.push({ bytes, begin }));
   }
 
   release(bytes: number): void {

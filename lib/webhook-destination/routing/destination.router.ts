@@ -98,7 +98,7 @@ export class DestinationRouter {
   ): Generator<NewDelivery, void> {
     const served = this.servedBy(source);
     for (let start = 0; start < messages.length; start += GROUP) {
-      const group = messages.slice(start, start + GROUP);
+      const group = messages.length <= GROUP ? messages : messages.slice(start, start + GROUP);
       const bodies: Buffer[] = [];
       for (const destination of served) {
         for (let index = 0; index < group.length; index++) {

@@ -40,8 +40,6 @@ export interface VisitOptions extends Pick<OpenOptions, 'browser' | 'hash' | 'to
 export function useDashboard() {
   // A browser is slow to start where other tests run beside it.
   jest.setTimeout(120_000);
-  // As the test runners of browsers do: what failed first is printed.
-  if (process.env.CI) jest.retryTimes(1, { logErrorsBeforeRetry: true });
   const afterwards = useCleanUps();
   const faults: string[] = [];
   const refusals = new Set<number>();

@@ -119,7 +119,7 @@ describe('After a deletion no file of the SQLite queue holds a body that was', (
     await expectGone(relay);
   });
 
-  it('given back at a shutdown, and read by the next start', async () => {
+  it('released at a shutdown, and read by the next start', async () => {
     const relay = await start(hang, { delivery: { concurrency: 1 } });
     await accept(relay);
     await reached(relay, 'delivering');

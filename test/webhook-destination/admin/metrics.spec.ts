@@ -9,7 +9,7 @@ import { AnalyticsModule, AnalyticsService, memoryQueue } from 'nestjs-analytics
 import { RelayHealthIndicator } from 'nestjs-analytics-relay/terminus';
 
 import { useCleanUps } from '../../support/clean-ups.js';
-import { platforms } from '../../support/platforms.js';
+import { onExpress } from '../../support/platforms.js';
 import { post } from '../../support/post.js';
 import { type PrometheusFamily, readMetrics, sumOf } from '../../support/prometheus.js';
 import { startRelayApp } from '../../support/relay.app.js';
@@ -43,7 +43,7 @@ const FAILURES = {
 
 const track = (messageId: string, event = 'Ordered') => ({ type: 'track', userId: 'u1', event, messageId });
 
-describe.each(platforms)('GET /relay/api/metrics, on $platform', ({ createAdapter }) => {
+describe.each(onExpress)('GET /relay/api/metrics, on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
 
   it('agrees with what failing receivers counted of 10,000 messages, and never goes back', async () => {

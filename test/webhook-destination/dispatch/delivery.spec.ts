@@ -256,7 +256,7 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
     expect(failing.webhooks).toHaveLength(3);
   });
 
-  it('are given up once each URL has failed for good, at whichever attempt', async () => {
+  it('are given up once each URL has failed permanently, at whichever attempt', async () => {
     const gone = await receive(status(404));
     const failing = await receive(sequence(status(500), status(400)));
     const started = await relay([gone.url, failing.url]);

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 
 import { useCleanUps } from '../../support/clean-ups.js';
-import { platforms } from '../../support/platforms.js';
+import { onExpress } from '../../support/platforms.js';
 import { post } from '../../support/post.js';
 import { startRelayApp } from '../../support/relay.app.js';
 
 const track = { type: 'track', userId: 'u1', event: 'Order Completed' };
 
-describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
+describe.each(onExpress)('An envelope on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
   const start = () => startRelayApp(afterwards, createAdapter());
 
-  it('lends its context and integrations to its messages, whose own are stronger', async () => {
+  it('shares its context and integrations with its messages, whose own take precedence', async () => {
     const { host, receiver } = await start();
     await post(`${host}/v1/b`, {
       context: { ip: '198.51.100.7', locale: 'de' },
@@ -35,7 +35,7 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     ['one comes last', { '€': null }],
     ['a message has some', { '€': 1, b: 2, more: 3 }],
     ['a message has all', { '€': 1, b: 2, '"b,"': 3 }],
-  ])('lends the members of its context where %s of its own', async (_case, own) => {
+  ])('shares the members of its context where %s of its own', async (_case, own) => {
     const { host, receiver } = await start();
     const context = { b: 'ü,', '"b,"': [{ '}': ',' }], '€': 'x' };
     await post(`${host}/v1/b`, { context, batch: [{ ...track, context: own }] });
@@ -43,11 +43,11 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     expect(webhook!.body.context).toEqual({ ...context, ...own });
   });
 
-  it.each(['{}', '{"__proto__":{"polluted":true}}', 'null'])('lends no __proto__ to a context %s', async (own) => {
+  it.each(['{}', '{"__proto__":{"polluted":true}}', 'null'])('shares no __proto__ with a context %s', async (own) => {
     const { host, receiver } = await start();
-    const lent = '{"__proto__":{"polluted":true},"ip":"198.51.100.7"}';
+    const shared = '{"__proto__":{"polluted":true},"ip":"198.51.100.7"}';
     const message = JSON.stringify(track).replace('}', `,"context":${own},"integrations":${own}}`);
-    await post(`${host}/v1/b`, `{"context":${lent},"integrations":${lent},"batch":[${message}]}`);
+    await post(`${host}/v1/b`, `{"context":${shared},"integrations":${shared},"batch":[${message}]}`);
     const [webhook] = await receiver.received(1);
     expect(webhook!.body.context).toEqual({ ip: '198.51.100.7' });
     expect(webhook!.raw.toString()).not.toContain('polluted');
@@ -67,7 +67,7 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     });
   });
 
-  it.each([1_700, 6_690])('lends %i bytes to each of 2,500 messages', async (length) => {
+  it.each([1_700, 6_690])('shares %i bytes with each of 2,500 messages', async (length) => {
     const { host } = await startRelayApp(afterwards, createAdapter(), { destination: { types: ['identify'] } });
     const batch = Array.from({ length: 2_500 }, () => ({ type: 'track', userId: 'u', event: 'e' }));
     const answer = await post(`${host}/v1/b`, { context: { text: 'x'.repeat(length) }, batch });
@@ -88,7 +88,7 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     ]);
   });
 
-  it('takes no longer for the many integrations that it lends', async () => {
+  it('takes no longer for the many integrations that it shares', async () => {
     const { host, receiver } = await start();
     const batch = Array.from({ length: 2_500 }, () => ({ ...track, integrations: { Other: true } }));
     const duration = async (members: number) => {
@@ -107,7 +107,7 @@ describe.each(platforms)('An envelope on $platform', ({ createAdapter }) => {
     expect(receiver.webhooks).toEqual([]);
   });
 
-  it('has those messages refused that are too large with what it lends', async () => {
+  it('has those messages refused that are too large with what it shares', async () => {
     const { host, receiver } = await start();
     const integrations = { All: true };
     const context = (length: number) => ({ text: 'ü'.repeat(1_000), more: 'x'.repeat(length) });

@@ -4,7 +4,7 @@ import { memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
-import { platforms } from '../../support/platforms.js';
+import { onFastify } from '../../support/platforms.js';
 import { post } from '../../support/post.js';
 import { startRelayApp } from '../../support/relay.app.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -13,7 +13,7 @@ import { openQueue } from '../../support/open-queue.js';
 const track = (messageId: string, userId = 'u1') => ({ type: 'track', userId, event: 'Ordered', messageId });
 const SUCCESS = { success: true };
 
-describe.each(platforms)('A repeated messageId on $platform', ({ createAdapter }) => {
+describe.each(onFastify)('A repeated messageId on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
 
   it('is accepted and not forwarded again, be it in another batch, in the same or alone', async () => {

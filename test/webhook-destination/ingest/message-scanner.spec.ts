@@ -29,7 +29,7 @@ function parse(text: string): { batch: Message[] } | undefined {
   }
 }
 
-/** What is wrong with what a scan made of a text, as far as a parser can tell. */
+/** How the result of a scan differs from that of a parser. */
 function faultOf(text: string): string | undefined {
   const scanned = scan(text);
   if (scanned === undefined) return undefined;

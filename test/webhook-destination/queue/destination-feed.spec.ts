@@ -67,7 +67,7 @@ describe('Deliveries of one destination, from an embedded queue', () => {
     for (const { messageId } of messages(40)) await queue.add([{ ...message(messageId), destination: 'Large', body }]);
     const { store } = queue as unknown as { store: DeliveryStore };
     const claim = jest.spyOn(store, 'claim');
-    // First in batches, then alone, as they were given back.
+    // First in batches, then alone, as they were released.
     for (let time = 0; time < 2; time++) {
       claim.mockClear();
       let leases = 0;

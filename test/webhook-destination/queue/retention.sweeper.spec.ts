@@ -129,7 +129,7 @@ describe('The sweep of old records', () => {
     expect(await service.deliveries({ state: 'dead' })).toEqual([]);
   });
 
-  it('says nothing of a sweep that the end of the application cuts short', async () => {
+  it('logs nothing when the end of the application cuts a sweep short', async () => {
     const { app, service } = await startApp({});
     const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { queue } = (service as unknown as { steps: { queue: DeliveryQueue } }).steps;

@@ -87,7 +87,7 @@ describe('The size of the SQLite file', () => {
     });
   }
 
-  it('stays small where messages repeat what their batch lends them, of which little is read at once', async () => {
+  it('stays small where messages repeat what their batch shares with them, of which little is read at once', async () => {
     const { path, queue } = await open();
     const context = randomBytes(15_000).toString('hex');
     const common = { destination: 'W', source: 'shop', acceptedAt: Date.now() };

@@ -172,7 +172,7 @@ describe('Destinations of the registry', () => {
     await expect(destinations.update('crm', { sources: ['shop'] })).rejects.toThrow('"shop" does not');
   });
 
-  it('are changed from what they are, whoever changes them at the same time', async () => {
+  it('are changed from what they are, though others change them at the same time', async () => {
     const store = new SharedStore();
     const [one, other] = await Promise.all([start({ store: store.connect() }), start({ store: store.connect() })]);
     await one.destinations.create({ name: 'crm', urls });

@@ -296,7 +296,7 @@ describe.each(transports)('The $name transport', ({ guarded, create }) => {
     expect(receiver.connections).toBe(3);
   });
 
-  it('trusts a private authority that it is told of', async () => {
+  it('trusts a private authority of delivery.ca', async () => {
     const receiver = await receive(status(200), certificates.trusted);
     const byAddress = open(receiver.url, { ca: certificates.ca });
     const byName = open(receiver.url.replace('127.0.0.1', 'localhost'), { ca: certificates.ca });

@@ -61,7 +61,7 @@ export class ProcessLeases {
   ) {}
 
   /**
-   * Mark of the leases of this process. It changes when other processes took this one for dead.
+   * Mark of the leases of this process. It changes when other processes declared this one dead.
    * @throws {ClosedError} while the process has none
    */
   get mark(): string {
@@ -69,7 +69,7 @@ export class ProcessLeases {
     return this.current;
   }
 
-  /** Whether it is too early for other processes to take this one for dead: a process that was frozen cannot know. */
+  /** Whether it is too early for other processes to declare this one dead: a process that was frozen cannot know. */
   get areHeld(): boolean {
     return performance.now() - this.renewedAt < SILENCE;
   }

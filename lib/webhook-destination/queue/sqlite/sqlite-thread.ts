@@ -35,7 +35,17 @@ export function queueMessage(path: string, reason: string): string {
 
 /**
  * The thread that runs the SQL of one file, so that the disk never blocks the event loop. Calls are sent in groups.
- * When the thread ends, its calls reject, and it can be started again.
+ *
+ * - closed: calls reject with a `ClosedError`.
+ * - opening: the thread opens the file.
+ * - open: the thread answers calls. Those made while it is busy form the next group.
+ * - failed: calls reject with what has failed.
+ *
+ *     closed, failed -> opening   start
+ *     opening -> open             the file is open
+ *     opening -> failed           the file cannot be opened
+ *     open -> failed              the thread ends by itself; `onFault` is called
+ *     open -> closed              close
  */
 export class SqliteThread {
   private worker: Worker | undefined;

@@ -39,6 +39,22 @@ interface FeedOptions {
 /**
  * Hands one destination's deliveries to its consumer: new ones straight from memory while there is room, all others
  * from the store when they are due.
+ *
+ * The feed is in one of these modes:
+ *
+ * - direct: the store holds nothing that is due, so what is added is handed out from memory.
+ * - behind: the store may hold something due, and what is added queues up there until there is room for a claim.
+ * - claiming: due deliveries are being read; what is added meanwhile queues up behind them.
+ * - retrying: the store could not be read.
+ * - stopped: nothing is handed out, and what was not handed out returns to the store. Leases can still be settled.
+ *
+ *     direct -> behind      there is no room for what is added, or a delivery in the store falls due
+ *     behind -> claiming    there is room
+ *     claiming -> direct    nothing else is due
+ *     claiming -> behind    more is due, or was added meanwhile
+ *     claiming -> retrying  the store cannot be read
+ *     retrying -> behind    `STORE_RETRY_DELAY` has passed, or the store has been reopened
+ *     any -> stopped        stop
  */
 export class DestinationFeed {
   private readonly logger = new LimitedLogger(`DeliveryQueue(${this.options.destination})`);
@@ -145,7 +161,7 @@ export class DestinationFeed {
       this.options.subscriber.next(this.toLease(this.ready.shift()!));
     }
     this.pumping = false;
-    if (this.stopped) this.giveBack();
+    if (this.stopped) this.release();
     else this.refill();
     if (!this.window.isEmpty || this.claiming || (this.backlog && !this.stopped)) return;
     for (const resolve of this.idleWaiters.splice(0)) resolve();
@@ -157,7 +173,7 @@ export class DestinationFeed {
       this.ready.length > 0 &&
       this.inFlight < this.options.concurrency &&
       this.unrecorded < this.options.concurrency * UNRECORDED_FACTOR &&
-      this.store.holdsLeases?.() !== false
+      this.store.holdsLeases()
     );
   }
 
@@ -192,7 +208,7 @@ export class DestinationFeed {
     }
   }
 
-  private giveBack(): void {
+  private release(): void {
     // The oldest last, because a list has the one that was returned last in front.
     for (const delivery of [...this.ready.drain()].reverse()) {
       this.window.drop(delivery);

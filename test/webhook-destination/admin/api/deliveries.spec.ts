@@ -2,11 +2,11 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { type AuditEntry, memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { platforms } from '../../../support/platforms.js';
+import { onFastify } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { startApi, track } from './support.js';
 
-describe.each(platforms)('Deliveries by the API on $platform', ({ createAdapter }) => {
+describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
 
   /** With three deliveries that the receiver refused, and one that it took. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { platforms } from '../../../support/platforms.js';
+import { onFastify } from '../../../support/platforms.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { startApi, track } from './support.js';
@@ -14,7 +14,7 @@ interface Figures {
   points: { at: number; accepted: number; refused: number }[];
 }
 
-describe.each(platforms)('Figures of sources and destinations on $platform', ({ createAdapter }) => {
+describe.each(onFastify)('Figures of sources and destinations on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
 
   const post = (host: string, writeKey: string, body: unknown) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { AuditEntry } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { platforms } from '../../../support/platforms.js';
+import { onExpress } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { ROUTES } from './routes.js';
 import { READ_TOKEN, readStream, startApi, TOKEN, track } from './support.js';
@@ -10,7 +10,7 @@ import { READ_TOKEN, readStream, startApi, TOKEN, track } from './support.js';
 /** What must be in no answer; each is given to the relay below, so none of them is answered as generated. */
 const SECRETS = ['s3cret', 'wk_shop', TOKEN, READ_TOKEN];
 
-describe.each(platforms)('Secrets on $platform', ({ createAdapter }) => {
+describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
 
   /** A relay that holds secrets, with a delivery that is dead, one that waits, and one that was made. */

@@ -4,12 +4,12 @@ import { describe, expect, it } from '@jest/globals';
 import { AnalyticsModule, AnalyticsService, sqliteQueue } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { platforms } from '../../../support/platforms.js';
+import { onExpress } from '../../../support/platforms.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { readStream, startApi, track } from './support.js';
 
-describe.each(platforms)('What the API says of the relay on $platform', ({ createAdapter }) => {
+describe.each(onExpress)('What the API says of the relay on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
 
   it('is how it does now: counts, rates, the oldest delivery and what is down', async () => {

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import type { AuditEntry } from 'nestjs-analytics-relay';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
-import { platforms } from '../../../support/platforms.js';
+import { onFastify } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { READ_TOKEN, startApi, track } from './support.js';
 
-describe.each(platforms)('Sources and destinations by the API on $platform', ({ createAdapter }) => {
+describe.each(onFastify)('Sources and destinations by the API on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
 
   const start = () => startApi(cleanUp, createAdapter(), { options: { registry: 'store' } });

@@ -17,7 +17,7 @@ const CONCURRENCY = 16;
 const PART = 200;
 
 /** Longest wait, in ms: a lease that nobody knows of any more comes back within 25 s. */
-const PATIENCE = 60_000;
+const RECOVERS_WITHIN = 60_000;
 
 for (const level of ['log', 'warn', 'error'] as const) {
   jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
@@ -50,7 +50,7 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
         return waitFor(
           () => load.acknowledged.length >= goal,
           () => `${goal} messages, got ${load.acknowledged.length}`,
-          PATIENCE,
+          RECOVERS_WITHIN,
         );
       };
       await more(PART);
@@ -76,7 +76,7 @@ await describeOnEach([redisStore, postgresStore], ({ name }) => {
       await waitFor(
         () => missing().length === 0,
         () => `the deliveries of ${missing().join(', ')}`,
-        PATIENCE,
+        RECOVERS_WITHIN,
       );
       expect(receiver.webhooks.length - load.acknowledged.length).toBeLessThanOrEqual(CONCURRENCY);
     }, 300_000);

@@ -23,7 +23,8 @@ await describeOnEach([redisStore], (store) => {
     const [destination, source, userId, body, acceptedAt] = ['Webhooks', 'shop', 'u1', Buffer.from('{}'), Date.now()];
     const add = (ids: string[]) =>
       queue.add(ids.map((messageId) => ({ destination, source, messageId, userId, body, acceptedAt })));
-    const reasonOf = ({ delivery }: Lease) => (delivery.messageId === 'refused' ? REASON : 'every URL failed for good');
+    const reasonOf = ({ delivery }: Lease) =>
+      delivery.messageId === 'refused' ? REASON : 'every URL failed permanently';
     const consumer = queue
       .consume(destination, 20)
       .subscribe((lease) => void lease.settle({ state: 'dead', reason: reasonOf(lease), failedUrls: [] }));

@@ -52,11 +52,11 @@ const waiting = (delay: number, startedAt?: number): DeliveryOutcome => ({
 const dead = (): DeliveryOutcome => ({
   state: 'dead',
   attempt: attempt(undefined, 'permanent'),
-  reason: 'every URL failed for good',
+  reason: 'every URL failed permanently',
   failedUrls: ['https://receiver.example/hook'],
 });
 
-/** What every engine must do; `docs/delivery.md` tells which promise rests on which of these tests. */
+/** What every store must do; `test/README.md` lists which promise rests on which tests. */
 export function itConforms(engine: QueueEngine): void {
   describe(`the delivery queue on ${engine.name}`, () => {
     let place: Awaited<ReturnType<QueueEngine['create']>>;
@@ -427,7 +427,7 @@ export function itConforms(engine: QueueEngine): void {
           {
             messageId: 'm0',
             body: message('m0').body.toString(),
-            reason: 'every URL failed for good',
+            reason: 'every URL failed permanently',
             attempts: [{ results: [{ outcome: 'permanent' }] }],
             failedUrls: ['https://receiver.example/hook'],
           },
@@ -717,7 +717,7 @@ export function itConforms(engine: QueueEngine): void {
           const first = consume();
           await leased(4, first.leases);
           await settle(first.leases[0]!, reason);
-          await settle(first.leases[1]!, 'every URL failed for good');
+          await settle(first.leases[1]!, 'every URL failed permanently');
           await settle(first.leases[2]!, reason);
           const other = consume(1, undefined, 'Other');
           await settle((await leased(1, other.leases))[0]!, reason);

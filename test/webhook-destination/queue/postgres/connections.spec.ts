@@ -60,7 +60,7 @@ await describeOnEach([postgresStore], (store) => {
       expect(Math.max(most, await connections())).toBeLessThanOrEqual(MAX_CONNECTIONS);
     });
 
-    it('finds what is due though no signal tells of it', async () => {
+    it('finds what is due without a signal', async () => {
       const { queue, schema } = await open();
       const due = new Set<string>();
       const subscription = queue.due$.subscribe((name) => due.add(name));

@@ -98,7 +98,7 @@ export class SharedStore {
     return this.store.read(0);
   }
 
-  /** As text, as whoever reads the store sees it. */
+  /** As text, as a reader of the store sees it. */
   async text(): Promise<string> {
     return JSON.stringify(await this.store.read(0));
   }

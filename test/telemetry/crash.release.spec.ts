@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SpanKind } from '@opentelemetry/api';
 
 import { useCleanUps } from '../support/clean-ups.js';
-import { platforms } from '../support/platforms.js';
+import { onFastify } from '../support/platforms.js';
 import { post } from '../support/post.js';
 import { Receiver } from '../support/receiver.js';
 import { RelayProcess, type RelayProcessOptions } from '../support/relay.process.js';
@@ -33,7 +33,7 @@ async function named(process: RelayProcess, name: string, count = 1): Promise<Pr
   return found();
 }
 
-describe.each(platforms)('a trace that its process does not survive, on $platform', ({ platform }) => {
+describe.each(onFastify)('a trace that its process does not survive, on $platform', ({ platform }) => {
   const afterwards = useCleanUps();
 
   async function start(options: RelayProcessOptions): Promise<RelayProcess> {

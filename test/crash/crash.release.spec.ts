@@ -4,8 +4,8 @@ import { useCleanUps } from '../support/clean-ups.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { CrashLane, UNRECORDED } from './crash.lane.js';
 
-/** Kills in all; `npm run test:crash` asks for 200. */
-const KILLS = Number(process.env.CRASH_KILLS ?? 10);
+/** Kills in all. */
+const KILLS = Number(process.env.CRASH_KILLS ?? 200);
 
 /** Relays that are killed side by side, each with a file of its own. */
 const LANES = 2;

@@ -13,7 +13,7 @@ import { waitFor } from '../../support/wait-for.js';
 
 const MESSAGES = 2_500;
 
-describe('A context that a batch lends to 2,500 messages', () => {
+describe('A context that a batch shares with 2,500 messages', () => {
   const cleanUp = useCleanUps();
 
   it.each([
