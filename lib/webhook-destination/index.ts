@@ -55,6 +55,7 @@ export type {
   StoreBatch,
   StoreOwner,
 } from './queue/store/delivery-store.interface.js';
+export type { RegistryRecord, RegistryStore } from './queue/registry-store.interface.js';
 export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
 export {
