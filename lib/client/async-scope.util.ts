@@ -1,6 +1,6 @@
 import { AsyncResource } from 'node:async_hooks';
 
-import { withoutSpan } from './telemetry/open-telemetry.global.js';
+import { withoutSpan } from './telemetry/trace-context.js';
 
 /** Made when the package is loaded, which is usually before the first request. */
 const root = new AsyncResource('nestjs-analytics-relay');

@@ -1,4 +1,41 @@
-import { contextManager, SPAN } from './open-telemetry.global.js';
+/** Holds the active span. */
+interface ContextManager {
+  active(): OpenTelemetryContext;
+  with<T>(context: OpenTelemetryContext, run: () => T): T;
+}
+
+interface OpenTelemetryContext {
+  getValue(key: symbol): unknown;
+  setValue(key: symbol, value: unknown): OpenTelemetryContext;
+  deleteValue(key: symbol): OpenTelemetryContext;
+}
+
+// All copies of `@opentelemetry/api` 1.x share it.
+const API = Symbol.for('opentelemetry.js.api.1');
+
+/** Key of the active span in a context. */
+const SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
+const SUPPRESS_TRACING = Symbol.for('OpenTelemetry SDK Context Key SUPPRESS_TRACING');
+
+/** Returns the application's context manager; undefined if OpenTelemetry does not trace the application. */
+function contextManager(): ContextManager | undefined {
+  return (globalThis as { [API]?: { context?: ContextManager } })[API]?.context;
+}
+
+/** Runs a function in the active context without its span. */
+export function withoutSpan<T>(run: () => T): T {
+  const manager = contextManager();
+  return manager ? manager.with(manager.active().deleteValue(SPAN), run) : run();
+}
+
+/**
+ * Connects to a receiver, or runs an application's transport, without OpenTelemetry's instrumentation, which would
+ * create spans and add headers.
+ */
+export function untraced<T>(send: () => T): T {
+  const manager = contextManager();
+  return manager ? manager.with(manager.active().setValue(SUPPRESS_TRACING, true), send) : send();
+}
 
 /** W3C Trace Context fields that a message or a request carries. */
 export interface TraceFields {

@@ -10,13 +10,20 @@ import {
   type MessageFault,
   parseTimestamp,
 } from '../../client/message/message.rules.js';
+import { toTraceText } from '../../client/telemetry/trace-context.js';
 import type { RoutableMessage } from '../routing/destination.router.js';
 import type { BodyField } from '../routing/webhook-body.util.js';
-import { takeTrace } from './message-trace.util.js';
 import { MAX_DEPTH, type PostedMessage } from './posted-message.interface.js';
+import { JsonScanner } from './scan/json-scanner.js';
 
 /** Maximum length of the stored name of a recorder, in characters. */
 const MAX_RECORDER_LENGTH = 200;
+
+const TRACEPARENT = 'traceparent';
+const TRACESTATE = 'tracestate';
+
+// One search by a regular expression takes a ninth of the time of two by `includes`.
+const HAS_TRACE = /"trace(?:parent|state)":/;
 
 /** Returns the rule that a posted message breaks; undefined if it breaks none. */
 export function findPostedFault(posted: PostedMessage): MessageFault | undefined {
@@ -114,4 +121,57 @@ function recorderIn(json: string | undefined): string | undefined {
   if (json === undefined || !json.includes('"recordedBy":"')) return undefined;
   const { recordedBy } = JSON.parse(Buffer.from(json, 'latin1').toString()) as { recordedBy?: unknown };
   return typeof recordedBy === 'string' && recordedBy !== '' ? recordedBy.slice(0, MAX_RECORDER_LENGTH) : undefined;
+}
+
+/** Position of a member in JSON, from its key's quote to its end, and where its value starts. */
+interface Span {
+  key: number;
+  value: number;
+  end: number;
+}
+
+/**
+ * Finds members of an object without parsing it: the `context` of a batch, merged into thousands of messages, may have
+ * hundreds of others.
+ */
+class MemberFinder extends JsonScanner {
+  private readonly found = new Map<string, Span>();
+
+  constructor(private readonly json: string) {
+    super(Buffer.from(json, 'latin1'));
+    this.object(0, 1);
+  }
+
+  get(name: string): unknown {
+    const span = this.found.get(name);
+    return span && JSON.parse(this.json.slice(span.value, span.end));
+  }
+
+  /** Returns the JSON without these members. */
+  without(names: string[]): string {
+    const spans = names.flatMap((name) => this.found.get(name) ?? []).sort((one, other) => other.key - one.key);
+    return spans.reduce((json, { key, end }) => {
+      const isFirst = json[key - 1] === '{';
+      return json.slice(0, isFirst ? key : key - 1) + json.slice(isFirst && json[end] === ',' ? end + 1 : end);
+    }, this.json);
+  }
+
+  protected recordMember(_hash: number, key: number, keyEnd: number, value: number, end: number): void {
+    if (keyEnd - key !== TRACEPARENT.length && keyEnd - key !== TRACESTATE.length) return;
+    this.found.set(this.json.slice(key, keyEnd), { key: key - 1, value, end });
+  }
+}
+
+/**
+ * Removes `traceparent` and `tracestate` from the JSON of a context, because they are not for receivers. The trace is in
+ * the format of `NewDelivery`; undefined if it is not recorded.
+ *
+ * @param json as `PostedMessage.json` returns it: written by `JSON.stringify`, with its UTF-8 bytes as Latin-1
+ * @returns undefined if it has neither; most do not and are not searched
+ */
+export function takeTrace(json: string | undefined): { context: string; trace: string | undefined } | undefined {
+  if (json?.[0] !== '{' || !HAS_TRACE.test(json)) return undefined;
+  const members = new MemberFinder(json);
+  const context = members.without([TRACEPARENT, TRACESTATE]);
+  return { context, trace: toTraceText(members.get(TRACEPARENT), members.get(TRACESTATE)) };
 }

@@ -23,8 +23,7 @@ import type { Retention } from './retention.options.js';
 import type { SeriesStore } from './series-store.interface.js';
 import { SteadyClock } from './steady-clock.js';
 import { DestinationFeed } from './store/destination-feed.js';
-import { toBatches } from './store/delivery-batches.js';
-import { AddTurn } from './store/add-turn.js';
+import { AddTurn, toBatches } from './store/add-turn.js';
 import type { DeliveryStore } from './store/delivery-store.interface.js';
 import { SettlementWriter } from './store/settlement.writer.js';
 

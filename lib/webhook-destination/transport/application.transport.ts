@@ -3,9 +3,9 @@ import type { AxiosAdapter, AxiosRequestConfig } from 'axios';
 import { lastValueFrom } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
+import { untraced } from '../../client/telemetry/trace-context.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import { isReserved } from './header.rules.js';
-import { untraced } from './untraced.js';
 import type {
   TargetRequest,
   TargetTransport,

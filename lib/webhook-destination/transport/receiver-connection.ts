@@ -1,7 +1,7 @@
 import type { buildConnector } from 'undici';
 
+import { untraced } from '../../client/telemetry/trace-context.js';
 import { ClosedError } from '../../common/relay.errors.js';
-import { untraced } from './untraced.js';
 import type { TargetRequest, TargetTransport, TargetResponse } from './webhook-transport.interface.js';
 
 /** Creates the transport of one connection, which gets its socket from the connector. */

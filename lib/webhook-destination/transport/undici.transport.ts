@@ -1,10 +1,11 @@
+import { type Channel, channel } from 'node:diagnostics_channel';
+
 // Imported by file: Bun replaces the name 'undici' with a module of its own, which connects to nothing.
 import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 
 import { RelayError } from '../../client/relay.error.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import { AnswerReader, readingAnswers } from './answer.reader.js';
-import { unannounced } from './untraced.js';
 import {
   MAX_RESPONSE_BYTES,
   type TargetRequest,
@@ -18,6 +19,13 @@ const MAX_KEEP_ALIVE = 10_000;
 
 /** Shared, because undici would make an error, with its stack, for each connection that is closed. */
 const CLOSED = new ClosedError('the connection was closed');
+
+/** Channel on which undici announces each request before it is sent, and agents add headers to it. */
+const created = channel('undici:request:create');
+
+/** Whether the relay makes the current request. */
+let isOwn = false;
+let isGuarded = false;
 
 /** The default transport: a keep-alive connection of undici. */
 export class UndiciTransport implements TargetTransport {
@@ -110,4 +118,32 @@ class Exchange implements Dispatcher.DispatchHandler {
       this.reject(fault);
     }
   }
+}
+
+/**
+ * Makes a request that undici does not announce: no agent creates a span for it or adds headers.
+ *
+ * @param dispatch makes the request synchronously
+ */
+function unannounced(dispatch: () => void): void {
+  if (!created.hasSubscribers) return dispatch();
+  guard();
+  isOwn = true;
+  try {
+    dispatch();
+  } finally {
+    isOwn = false;
+  }
+}
+
+/** Makes the channel omit the relay's requests, because only the channel knows its subscribers. */
+function guard(): void {
+  if (isGuarded) return;
+  isGuarded = true;
+  // The other build of the package may have replaced it already. Otherwise it is the prototype's, which changes with
+  // the number of subscribers.
+  const earlier = Object.getOwnPropertyDescriptor(created, 'publish')?.value as Channel['publish'] | undefined;
+  created.publish = (message) => {
+    if (!isOwn) (earlier ?? (Object.getPrototypeOf(created) as Channel).publish).call(created, message);
+  };
 }

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 
-import { takeTrace } from '../../../lib/webhook-destination/ingest/message-trace.util.js';
+import { takeTrace } from '../../../lib/webhook-destination/ingest/accepted-message.js';
 
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const tracestate = 'vendor=1';
