@@ -7,7 +7,6 @@ import { createStatusError } from './http-status.util.js';
 import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
 import { readRejected } from './rejected-events.util.js';
 import { readBody } from './response-body.util.js';
-import { lowerCaseNames } from './response-headers.util.js';
 import { isDelivered, isRetried, RETRY_HEADER, retryAfterDelay } from './retry-schedule.util.js';
 
 const USER_AGENT = 'nestjs-analytics-relay/1.0';
@@ -178,4 +177,12 @@ function redirectTarget(url: string, { status, headers }: HTTPResponse): string 
   } catch {
     return undefined;
   }
+}
+
+/** Returns the headers of a response by their lower-case names. */
+function lowerCaseNames(headers: HTTPResponse['headers']): Record<string, string> {
+  if (!headers) return {};
+  const entries =
+    typeof headers.entries === 'function' ? (headers.entries as Headers['entries'])() : Object.entries(headers);
+  return Object.fromEntries([...entries].map(([name, value]) => [name.toLowerCase(), String(value)]));
 }

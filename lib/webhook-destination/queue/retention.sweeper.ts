@@ -5,7 +5,6 @@ import { errorMessage } from '../../client/error.util.js';
 import { LineLogger } from '../../common/line.logger.js';
 import type { DeliveryCount } from './delivery.interface.js';
 import type { DeliveryQueue } from './delivery.queue.js';
-import { findSchedulerRegistry, type SchedulerRegistry } from './scheduler.registry.js';
 
 /** Name of the interval in the registry of `@nestjs/schedule`. */
 const SWEEP_INTERVAL_NAME = 'nestjs-analytics-relay:sweep';
@@ -15,6 +14,13 @@ const SWEEP_INTERVAL = 15_000;
 
 /** Maximum number of destinations in one log line. */
 const NAMED = 10;
+
+/** The part of `SchedulerRegistry` from `@nestjs/schedule` that is used here. */
+interface SchedulerRegistry {
+  doesExist(type: 'interval', name: string): boolean;
+  addInterval(name: string, interval: NodeJS.Timeout): void;
+  deleteInterval(name: string): void;
+}
 
 /**
  * Removes records past their retention at a fixed interval.
@@ -80,4 +86,25 @@ export class RetentionSweeper implements OnApplicationBootstrap, OnModuleDestroy
       `Dead deliveries removed because there were more than retention.dead.count: ${named.join(', ')}. They cannot be replayed`,
     );
   }
+}
+
+/**
+ * Finds the registry of the application's `ScheduleModule`, if it imports one.
+ *
+ * The lookup is by class name: `@nestjs/schedule` is optional, and importing it here might load another copy than the
+ * application's, or fail (version 12 has ES modules only, which Jest cannot load in CommonJS).
+ */
+function findSchedulerRegistry(modules: ModulesContainer): SchedulerRegistry | undefined {
+  for (const { providers } of modules.values()) {
+    for (const [token, { instance }] of providers) {
+      if (typeof token === 'function' && token.name === 'SchedulerRegistry' && isRegistry(instance)) return instance;
+    }
+  }
+  return undefined;
+}
+
+/** The application may have an unrelated class of the same name. */
+function isRegistry(instance: unknown): instance is SchedulerRegistry {
+  const { doesExist, addInterval, deleteInterval } = (instance ?? {}) as Partial<SchedulerRegistry>;
+  return [doesExist, addInterval, deleteInterval].every((method) => typeof method === 'function');
 }
