@@ -9,25 +9,31 @@ import { fileURLToPath } from 'node:url';
 const PASSED = 'test/release.passed.json';
 
 /** What all parts depend on. */
-const COMMON = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'tsconfig*.json'];
+const COMMON = ['jest.*', 'package.json', 'package-lock.json', 'scripts/build.mjs', 'test/support', 'tsconfig*.json'];
 const QUEUE = 'lib/webhook-destination/queue';
 
 /** Each part by its script, with what else it depends on, as patterns of Git: an asterisk is any path. */
 const PARTS = {
-  'test:node-versions': ['lib/client', 'scripts/client-package.mjs', 'test/node-versions'],
-  'test:nest11': ['compat/nest11', 'lib/analytics', 'lib/terminus', 'lib/webhook-destination/http'],
+  'test:node-versions': [
+    'lib/client',
+    'lib/webhook-destination/transport',
+    'scripts/client-package.mjs',
+    'test/node-versions',
+  ],
+  'test:nest11': ['compat/nest11', 'lib/analytics', 'lib/terminus', 'lib/webhook-destination/http', 'test/analytics'],
   'test:packed': ['README.md', 'bin', 'lib/*index.ts', 'lib/schematics', 'schematics', 'test/packed'],
   'test:bundled': ['lib/*index.ts', 'lib/*.cts', 'lib/*.loader.ts', 'test/bundled'],
   'test:fuzz': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/fuzz'],
-  'test:memory': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest/*.ts'],
+  'test:memory': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/*memory.release.spec.ts'],
   'test:samples': ['sample', 'test/samples'],
-  'test:cluster': [QUEUE, 'lib/webhook-destination/registry', 'test/cluster'],
+  'test:cluster': [QUEUE, 'lib/webhook-destination/registry', 'test/cluster', 'test/crash'],
   'test:crash': [
     QUEUE,
     'lib/webhook-destination/dispatch',
     'lib/webhook-destination/registry',
     'test/crash',
-    'test/e2e',
+    'test/*crash.release.spec.ts',
+    'test/*kill.release.spec.ts',
   ],
 };
 
