@@ -133,7 +133,7 @@ export class MessageAcceptor {
     const trace = activeTraceText(); // for messages of other SDKs: the trace of their request
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {
-      // Not inlined: the same code takes 1.5 us more an event in a generator.
+      // Apart from the generator, which costs single events most: bench/README.md, "Beside the version before portions".
       const messages = this.check(posted, start, step.rejected, receivedAt, sentAt);
       for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
         step.portion.add(delivery);
