@@ -16,12 +16,15 @@ export interface FormDialogProps extends Omit<DialogProps, 'isBusy'>, Pick<Butto
 
 /** A dialog with a form that makes a change. */
 export function FormDialog({ title, children, change, error, label, onClose, ...button }: FormDialogProps) {
+  const close = () => {
+    if (!change.isBusy) onClose();
+  };
   return (
-    <Dialog title={title} isBusy={change.isBusy} onClose={onClose}>
+    <Dialog title={title} onClose={close}>
       <Form onSubmit={change.run}>
         {children}
         <Problem error={error} />
-        <ChangeActions isBusy={change.isBusy} onCancel={onClose} {...button}>
+        <ChangeActions isBusy={change.isBusy} onCancel={close} {...button}>
           {label}
         </ChangeActions>
       </Form>
