@@ -1,11 +1,10 @@
 import type { BatchAnswer, BatchTransport } from '../client/delivery/batch-transport.interface.js';
+import type { SerializedMessage } from '../client/message/serialized-message.js';
 import type { InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
-
-const write = (events: string): string => `{"batch":[${events}]}`;
 
 /** Passes batches to the `WebhookDestinationModule` of the same application. Every rejection is retried. */
 export class InProcessTransport implements BatchTransport {
-  readonly envelopeBytes = write('').length;
+  readonly envelopeBytes = 0;
   readonly #writeKey: string;
 
   constructor(
@@ -19,8 +18,8 @@ export class InProcessTransport implements BatchTransport {
     return this.ingest.sourceNameOf(this.#writeKey);
   }
 
-  async send(events: string): Promise<BatchAnswer> {
-    const { rejected } = await this.ingest.acceptBatch(this.#writeKey, write(events));
+  async send(messages: readonly SerializedMessage[]): Promise<BatchAnswer> {
+    const { rejected } = await this.ingest.acceptRecorded(this.#writeKey, messages);
     return { rejected };
   }
 }

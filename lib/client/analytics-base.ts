@@ -10,6 +10,7 @@ import { LossReporter } from './event/loss.reporter.js';
 import type { Callback, EventSink } from './event/pending-event.interface.js';
 import { type Additions, completeMessage, createMessage } from './message/message.factory.js';
 import { MESSAGE_TYPES, type MessageType } from './message/message.interface.js';
+import { SerializedMessage } from './message/serialized-message.js';
 import type { AnalyticsClient } from './pipeline/analytics-client.interface.js';
 import type { Plugin } from './pipeline/plugin.interface.js';
 import { PluginPipeline } from './pipeline/plugin.pipeline.js';
@@ -56,6 +57,9 @@ export interface RecordExtras extends Pick<Additions, 'facts' | 'context'> {
 }
 
 const NO_EXTRAS: RecordExtras = {};
+
+/** Stands for a message that JSON cannot represent. */
+const UNREADABLE = new SerializedMessage('');
 
 /** @internal Creates the sink that delivers a client's events in place of batches over HTTP. */
 export type EventSinkFactory = (ledger: EventLedger) => EventSink;
@@ -179,10 +183,10 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     const { telemetry, defaults } = this.resolved;
     const trace = telemetry?.create?.(type, this.queue.source) ?? activeTrace();
     const message = createMessage(type, params, recordedBy);
-    let json = '';
+    let serialized = UNREADABLE;
     let reason: unknown = this.findFullness() ?? refusal;
     try {
-      json = completeMessage(message, { defaults, trace, facts, context });
+      serialized = completeMessage(message, { defaults, trace, facts, context });
     } catch (error) {
       reason ??= error; // a later one, because such data may turn up in a single request in production
     }
@@ -191,7 +195,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
       this.emit('call_after_close', new Context(message).event);
       return;
     }
-    const event = this.ledger.open(type, json, callback, trace);
+    const event = this.ledger.open(type, serialized, callback, trace);
     if (reason !== undefined) {
       event.context = new Context(message);
       return this.ledger.endLater(event, reason);

@@ -10,7 +10,7 @@ import { throwFaults } from './options.error.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
 import { isClientTelemetry } from './telemetry/client-telemetry.interface.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
-import { isNonEmptyString } from './value.util.js';
+import { isNonEmptyString } from './message/message.rules.js';
 
 /** URL of `WebhookDestinationModule` on Nest's default port. */
 export const DEFAULT_HOST = 'http://localhost:3000';

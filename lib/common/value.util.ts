@@ -1,4 +1,4 @@
-export { isNonEmptyString } from '../client/value.util.js';
+export { isNonEmptyString } from '../client/message/message.rules.js';
 
 export const isPositiveNumber = (value: unknown): value is number => Number.isFinite(value) && (value as number) > 0;
 

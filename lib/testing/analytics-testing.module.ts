@@ -5,7 +5,6 @@ import { AnalyticsModule } from '../analytics/analytics.module.js';
 import { provideAnalytics } from '../analytics/analytics.module-definition.js';
 import { AnalyticsService } from '../analytics/analytics.service.js';
 import { type AnalyticsModuleExtras, DEFAULT_INSTANCE } from '../analytics/instance.options.js';
-import { measure } from '../client/delivery/event.queue.js';
 import type { EventLedger } from '../client/event/event.ledger.js';
 import type { EventSink } from '../client/event/pending-event.interface.js';
 import type { Message } from '../client/index.js';
@@ -25,9 +24,9 @@ export interface ProviderOverrider {
 function recordingSink(recorder: AnalyticsRecorder, ledger: EventLedger): EventSink {
   return {
     add: (event) => {
-      const reason = measure(event);
-      if (!reason) recorder.add(JSON.parse(event.json) as Message);
-      ledger.endLater(event, reason);
+      const { fault, json } = event.message;
+      if (!fault) recorder.add(JSON.parse(json) as Message);
+      ledger.endLater(event, fault);
     },
     flush: () => undefined,
     abort: () => undefined,

@@ -1,16 +1,16 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 
+import type { SerializedMessage } from '../client/message/serialized-message.js';
 import type { Concealed } from '../common/concealed.value.js';
 import { ArgumentError, UnknownWriteKeyError } from '../common/relay.errors.js';
 import type { AuditEntry } from './admin/audit.log.js';
 import type { DeletionRequest, DeletionResult } from './admin/user-deletion.js';
 import type { DeliveryEvent } from './dispatch/delivery-event.js';
-import { toJsonText } from './http/body.reader.js';
 import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
-import { readPostedBody } from './ingest/posted-body.js';
+import { toPosted } from './ingest/recorded-message.js';
 import type { Explanation } from './message.explainer.js';
 import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery.interface.js';
 import { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
@@ -141,11 +141,11 @@ export class WebhookDestinationService {
   }
 
   /** @internal */
-  async acceptBatch(writeKey: string, json: string): Promise<AcceptResult> {
+  async acceptRecorded(writeKey: string, messages: readonly SerializedMessage[]): Promise<AcceptResult> {
     await this.lifecycle.opened; // events recorded during startup do not open the registry early
     const source = await this.sourceOf(writeKey);
-    const { messages } = readPostedBody('batch', toJsonText(Buffer.from(json)));
-    return this.steps.acceptor.accept(source, messages(), new Date()); // in process, sender and relay share a clock
+    // In process, sender and relay share a clock.
+    return this.steps.acceptor.accept(source, messages.map(toPosted), new Date());
   }
 
   /** @internal */

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { Injectable, type ModuleMetadata, type OnModuleInit } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
+  Analytics,
   AnalyticsModule,
   type AnalyticsModuleExtras,
   type AnalyticsModuleOptions,
@@ -100,6 +101,51 @@ describe('An application that records for its own WebhookDestinationModule', () 
     expect(outcomes).toMatchObject({ One: undefined, Refused: { code: 'no_user_anon_id' }, Two: undefined });
     await receiver.received(2);
     expect(names(receiver).sort()).toEqual(['One', 'Two']);
+  });
+
+  it('sends receivers the same bytes as a client that posts to the relay', async () => {
+    const receiver = await startReceiver();
+    const { app } = await start({ writeKey: 'wk_shop' }, { imports: [relay('shop', receiver)] });
+    await app.listen(0, '127.0.0.1');
+    const remote = new Analytics({ writeKey: 'wk_shop', host: await app.getUrl() });
+    afterwards(() => remote.closeAndFlush());
+    const odd = 'a "quoted" \\ text,\n\u2028 \u{1f600} \ud800 <é> "integrations":{}';
+    const timestamp = new Date('2026-05-04T03:02:01.000Z');
+    const common = { userId: odd, anonymousId: '', timestamp, context: { [odd]: { empty: {}, list: [null, 1e21] } } };
+    const integrations = { Elsewhere: false };
+    for (const client of [app.get(AnalyticsService), remote]) {
+      client.track({
+        ...common,
+        event: odd,
+        properties: { [odd]: odd, when: timestamp, none: undefined },
+        integrations,
+      });
+      client.identify({ ...common, timestamp: '2026-05-04', traits: { nested: [{ a: {} }] } });
+      client.page({ ...common, name: '', category: odd });
+      client.screen({ userId: 'u1', anonymousId: 'a1', timestamp });
+      client.group({ ...common, groupId: odd });
+      client.alias({ userId: odd, previousId: 'before', timestamp });
+      client.track({ userId: 'u1', event: 'Unwanted', integrations: { All: false } });
+      await client.flush();
+    }
+    await receiver.received(12);
+    const bodies = receiver.webhooks.map(({ raw }) => raw.toString()).sort();
+    expect(bodies.filter((_body, index) => index % 2 === 0)).toEqual(bodies.filter((_body, index) => index % 2 === 1));
+    expect(new Set(bodies).size).toBe(6);
+  });
+
+  it('refuses a message that is nested too deeply, as over HTTP', async () => {
+    const receiver = await startReceiver();
+    const { app } = await start({ writeKey: 'wk_shop' }, { imports: [relay('shop', receiver)] });
+    const analytics = app.get(AnalyticsService);
+    const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1) });
+    const wide = Object.fromEntries(Array.from({ length: 200 }, (_none, index) => [`field${index}`, {}]));
+    const outcomes: unknown[] = [];
+    for (const properties of [nested(98), wide, nested(99)]) {
+      analytics.track({ userId: 'u1', event: 'Nested', properties }, (error) => outcomes.push(error));
+    }
+    await analytics.flush();
+    expect(outcomes).toMatchObject([undefined, undefined, { code: 'message_too_deep' }]);
   });
 
   it('keeps to flushInterval where it is set', async () => {

@@ -4,7 +4,7 @@ import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import type { AnalyticsService } from '../analytics.service.js';
 import { opensScope } from '../context/analytics-scope.decorator.js';
-import { recordAs } from '../context/recorded-by.util.js';
+import { recordAs } from '../context/context-scope.js';
 import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { addDecoratedMethod } from './decorated-methods.registry.js';
 import { fieldsMapper, refusePromises } from './field.mapper.js';

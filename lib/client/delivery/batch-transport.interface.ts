@@ -1,5 +1,6 @@
 import type { Endpoint } from '../event/endpoint.interface.js';
 import type { MessageFault } from '../message/message.rules.js';
+import type { SerializedMessage } from '../message/serialized-message.js';
 
 /** Why the receiver did not accept a batch. */
 export interface Refusal {
@@ -32,11 +33,14 @@ export interface BatchTransport {
   /** Where batches are posted; undefined if they are not sent over HTTP. */
   readonly endpoint?: Endpoint | undefined;
   /**
-   * Sends a batch once. Resolves with the receiver's answer; a rejection is a retryable error.
+   * Sends a batch of messages once. Resolves with the receiver's answer; a rejection is a retryable error.
    *
-   * @param events The events' JSON, separated by commas.
    * @param attempt Number of earlier attempts.
    * @param onAbort Registers a function to call when the result is no longer awaited.
    */
-  send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<BatchAnswer>;
+  send(
+    messages: readonly SerializedMessage[],
+    attempt: number,
+    onAbort: (stop: () => void) => void,
+  ): Promise<BatchAnswer>;
 }

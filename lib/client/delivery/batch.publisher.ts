@@ -1,3 +1,4 @@
+import type { SerializedMessage } from '../message/serialized-message.js';
 import { RelayError } from '../relay.error.js';
 import { monotonicNow } from '../timer.limits.js';
 import type { Batch } from './batch.js';
@@ -23,13 +24,13 @@ export class BatchPublisher {
    * knows the events that were refused.
    */
   async send(batch: Batch): Promise<unknown> {
-    const events = batch.events.map((event) => event.json).join(',');
+    const messages = batch.events.map(({ message }) => message);
     let retries = 0;
     for (let attempt = 0; ; attempt++) {
       let reason: unknown;
       try {
         await this.untilResumed(batch);
-        const { refusal, rejected = [] } = await this.attempt(batch, events, attempt);
+        const { refusal, rejected = [] } = await this.attempt(batch, messages, attempt);
         if (!refusal) return batch.reject(rejected);
         if (!refusal.isRetried) return refusal.reason;
         reason = refusal.reason;
@@ -63,14 +64,14 @@ export class BatchPublisher {
     });
   }
 
-  private attempt(batch: Batch, events: string, attempt: number): Promise<BatchAnswer> {
+  private attempt(batch: Batch, messages: SerializedMessage[], attempt: number): Promise<BatchAnswer> {
     const { httpRequestTimeout } = this.settings;
     return batch.run((resolve, reject) => {
       const message = `The request took longer than ${httpRequestTimeout} ms`;
       const timer = setTimeout(() => reject(new RelayError('request_timeout', message)), httpRequestTimeout);
       let abort: (() => void) | undefined;
       void this.transport
-        .send(events, attempt, (stop) => (abort = stop))
+        .send(messages, attempt, (stop) => (abort = stop))
         .finally(() => (abort = undefined))
         .then(resolve, reject);
       return () => {

@@ -3,8 +3,7 @@ import type { Endpoint } from '../event/endpoint.interface.js';
 import type { EventLedger } from '../event/event.ledger.js';
 import type { FlushGroup } from '../event/flush-group.js';
 import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
-import { MAX_BATCH_BYTES, MAX_MESSAGE_BYTES } from '../message/message.limits.js';
-import { RelayError } from '../relay.error.js';
+import { MAX_BATCH_BYTES } from '../message/message.limits.js';
 import type { SentBatch } from '../telemetry/client-telemetry.interface.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import { Batch } from './batch.js';
@@ -18,14 +17,6 @@ const nextTurn = setImmediate;
 
 /** Maximum number of requests in flight; further events wait. */
 const MAX_REQUESTS_IN_FLIGHT = 16;
-
-/** Sets the size of an event. Returns an error if it is too large to send. */
-export function measure(event: PendingEvent): Error | undefined {
-  event.bytes = Buffer.byteLength(event.json);
-  if (event.bytes <= MAX_MESSAGE_BYTES) return undefined;
-  const message = `The message has ${event.bytes} bytes; at most ${MAX_MESSAGE_BYTES} (32 KB) are allowed`;
-  return new RelayError('message_too_large', message);
-}
 
 /** Holds events until a batch is due, and forms the batches. */
 export class EventQueue implements EventSink {
@@ -77,10 +68,10 @@ export class EventQueue implements EventSink {
 
   /** Queues an event. An event that is too large fails asynchronously. */
   add(event: PendingEvent): void {
-    const reason = measure(event);
-    if (reason) return this.ledger.endLater(event, reason);
+    const { fault, bytes } = event.message;
+    if (fault) return this.ledger.endLater(event, fault);
     this.waiting.push(event);
-    this.waitingBytes += event.bytes + 1;
+    this.waitingBytes += bytes + 1;
     if (event.group?.isClosed) this.due = this.waiting.length; // A flush already waits for it.
     if (this.isStarted) this.startTimer();
     this.pump();
@@ -125,7 +116,7 @@ export class EventQueue implements EventSink {
     let room = this.maxBytes + 1; // The last event has no comma after it.
     while (events.length < this.settings.maxEventsInBatch) {
       const next = this.waiting.peek();
-      if (!next || (room -= next.bytes + 1) < 0) break;
+      if (!next || (room -= next.message.bytes + 1) < 0) break;
       events.push(next);
       this.take();
     }
@@ -135,7 +126,7 @@ export class EventQueue implements EventSink {
   private take(): PendingEvent | undefined {
     const event = this.waiting.shift();
     if (!event) return undefined;
-    this.waitingBytes -= event.bytes + 1;
+    this.waitingBytes -= event.message.bytes + 1;
     if (this.due > 0) this.due--;
     return event;
   }

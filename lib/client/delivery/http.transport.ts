@@ -1,5 +1,6 @@
 import type { AnalyticsEmitter } from '../event/analytics.emitter.js';
 import type { Endpoint } from '../event/endpoint.interface.js';
+import type { SerializedMessage } from '../message/serialized-message.js';
 import { emitWarning } from '../warning.util.js';
 import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
@@ -96,8 +97,12 @@ export class HttpTransport implements BatchTransport {
     this.envelopeBytes = Buffer.byteLength(this.bodyOf(''));
   }
 
-  async send(events: string, attempt: number, onAbort: (stop: () => void) => void): Promise<BatchAnswer> {
-    const body = this.bodyOf(events);
+  async send(
+    messages: readonly SerializedMessage[],
+    attempt: number,
+    onAbort: (stop: () => void) => void,
+  ): Promise<BatchAnswer> {
+    const body = this.bodyOf(messages.map(({ json }) => json).join(','));
     let { url } = this.settings;
     let isAborted = false;
     for (let redirects = 0; ; redirects++) {

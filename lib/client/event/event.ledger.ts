@@ -1,4 +1,5 @@
 import type { MessageType } from '../message/message.interface.js';
+import type { SerializedMessage } from '../message/serialized-message.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import type { AnalyticsEmitter } from './analytics.emitter.js';
 import { Context, isCancelled } from './context.js';
@@ -22,10 +23,15 @@ export class EventLedger {
     return this.pending;
   }
 
-  open(type: MessageType, json: string, callback: Callback | undefined, trace?: TraceFields): PendingEvent {
+  open(
+    type: MessageType,
+    message: SerializedMessage,
+    callback: Callback | undefined,
+    trace?: TraceFields,
+  ): PendingEvent {
     this.pending++;
     this.group.hold();
-    return { type, callback, group: this.group, json, trace, bytes: 0, context: undefined, onDelivered: undefined };
+    return { type, callback, group: this.group, message, trace, context: undefined, onDelivered: undefined };
   }
 
   /** Closes the group of the events recorded so far. */
@@ -76,6 +82,6 @@ export class EventLedger {
   }
 
   private contextOf(event: PendingEvent): Context {
-    return (event.context ??= new Context(event.json));
+    return (event.context ??= new Context(event.message.json));
   }
 }

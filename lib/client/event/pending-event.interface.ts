@@ -1,4 +1,5 @@
 import type { MessageType } from '../message/message.interface.js';
+import type { SerializedMessage } from '../message/serialized-message.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import type { Context } from './context.js';
 import type { Endpoint } from './endpoint.interface.js';
@@ -19,11 +20,9 @@ export interface PendingEvent {
   /** Undefined once the event has its outcome. */
   group: FlushGroup | undefined;
   /** The message as it is sent. */
-  json: string;
+  message: SerializedMessage;
   /** The trace in which the event was recorded. */
   trace: TraceFields | undefined;
-  /** Size of `json` in UTF-8 bytes, once the event is queued. */
-  bytes: number;
   /** Created when a plugin, a callback or a listener needs it. */
   context: Context | undefined;
   /** Receives the outcome of the delivery instead of the ledger, while plugins still process the event. */

@@ -1,6 +1,8 @@
 import { errorMessage } from '../error.util.js';
 import { toPrintable } from '../printable.util.js';
+import type { Message } from './message.interface.js';
 import { isPlainObject } from './message.rules.js';
+import { SerializedMessage } from './serialized-message.js';
 import { ValidationError } from './validation.error.js';
 
 type Fields = Record<string, unknown>;
@@ -11,24 +13,48 @@ const MAX_DEPTH = 20;
 /** Maximum length of the field's path. */
 const MAX_PATH = 200;
 
-/** An object that JSON writes as empty, as it does a promise. `integrations` usually is one. */
-const EMPTY_OBJECT = /(?<!"integrations":)\{\}/;
+/** A text that JSON writes as it is, in quotes. */
+const PLAIN_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /**
- * Returns the JSON of a message.
+ * Returns a message as JSON.
  *
  * @throws {ValidationError} that names the field which JSON cannot represent, or which is a promise.
  */
 export function toJson(message: object): string {
   try {
-    const json = JSON.stringify(message);
-    // Searched only where there may be one: walking every message would cost a tenth of stringifying it.
-    const promise = EMPTY_OBJECT.test(json) ? findPromise(message) : undefined;
-    if (promise) throw toError(promise, 'must not be a promise: await it before the event is recorded');
-    return json;
+    return stringify(message, [])!;
   } catch (error) {
     throw unreadable(message, error);
   }
+}
+
+/** Does the same field by field, so that a relay in this process can use each alone. */
+export function serialize(message: Message): SerializedMessage {
+  const ends: (string | number)[] = [];
+  let json = '';
+  try {
+    for (const name in message) {
+      const value = message[name as keyof Message];
+      // Takes half the time of `JSON.stringify` for ids and names.
+      const isPlain = typeof value === 'string' && PLAIN_TEXT.test(value);
+      const text = isPlain ? `"${value}"` : stringify(value, [name]);
+      if (text === undefined) continue;
+      json += `${json === '' ? '{' : ','}"${name}":${text}`;
+      ends.push(name, json.length);
+    }
+  } catch (error) {
+    throw unreadable(message, error);
+  }
+  return new SerializedMessage(`${json}}`, ends);
+}
+
+function stringify(value: unknown, path: string[]): string | undefined {
+  const json = JSON.stringify(value) as string | undefined;
+  // JSON has an empty object for a promise. Walking every message would take a tenth of the time of serializing it.
+  const promise = json?.includes('{}') ? findPromise(value, path) : undefined;
+  if (promise) throw toError(promise, 'must not be a promise: await it before the event is recorded');
+  return json;
 }
 
 /**
@@ -93,7 +119,7 @@ function findUnreadable(value: unknown, path: string[], parents: Set<unknown>): 
 }
 
 /** Returns the path of the first promise or other thenable in a value without cycles. */
-function findPromise(value: unknown, path: string[] = []): string[] | undefined {
+function findPromise(value: unknown, path: string[]): string[] | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const { then, toJSON } = value as Fields;
   if (typeof then === 'function') return path;

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import { VERSION } from '../version.js';
 import type { EventDefaults, ExtraContext, IntegrationsOptions, Message, MessageType } from './message.interface.js';
-import { takeObject, toJson, unreadable } from './message-json.util.js';
-import { MAX_MESSAGE_BYTES } from './message.limits.js';
+import { serialize, takeObject, unreadable } from './message-json.util.js';
 import { findMessageFault, isPlainObject } from './message.rules.js';
+import type { SerializedMessage } from './serialized-message.js';
 import { ValidationError } from './validation.error.js';
 
 /** Identifies this library in `context.library`. */
@@ -82,13 +82,13 @@ export interface Additions {
 }
 
 /**
- * Returns the JSON of a message, after adding to its context and properties. Also adds the category to a page's
+ * Serializes a message, after adding to its context and properties. Also adds the category to a page's
  * properties, where existing receivers look for it. Copies the application's objects instead of changing them, as JSON
  * takes them, because a copy has no `toJSON` to hide fields.
  *
  * @throws {ValidationError} that names the field which cannot be read.
  */
-export function completeMessage(message: Message, { defaults, trace, facts, context }: Additions): string {
+export function completeMessage(message: Message, { defaults, trace, facts, context }: Additions): SerializedMessage {
   try {
     const own = takeObject('context', message.context);
     message.context = { ...trace, ...defaults?.context, ...facts, ...context, ...own, library: LIBRARY };
@@ -100,8 +100,8 @@ export function completeMessage(message: Message, { defaults, trace, facts, cont
       const hasMore = defaults?.properties ?? category;
       message.properties = hasMore ? { ...defaults?.properties, ...properties, ...category } : properties;
     }
-    const json = toJson(message);
-    return facts && Buffer.byteLength(json) > MAX_MESSAGE_BYTES ? toJson(withoutFacts(message, facts)) : json;
+    const serialized = serialize(message);
+    return facts && serialized.fault ? serialize(withoutFacts(message, facts)) : serialized;
   } catch (error) {
     throw unreadable(message, error);
   }

@@ -1,6 +1,5 @@
 import { types } from 'node:util';
 
-import { isNonEmptyString } from '../value.util.js';
 import type { MessageType } from './message.interface.js';
 import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
 
@@ -16,6 +15,8 @@ export interface MessageFault {
 
 type Fields = Record<string, unknown>;
 type Rule = (message: Fields) => MessageFault | undefined;
+
+export const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
 const isMissing = (value: unknown): boolean => value === undefined || value === null || value === '';
 

@@ -5,6 +5,7 @@ import type { EventSink, PendingEvent } from '../event/pending-event.interface.j
 import { isThenable } from '../event/user-code.caller.js';
 import type { ContextEvent, IntegrationsOptions, MessageType } from '../message/message.interface.js';
 import { isPlainObject } from '../message/message.rules.js';
+import { SerializedMessage } from '../message/serialized-message.js';
 import { throwFaults } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
 import { emitWarning } from '../warning.util.js';
@@ -86,11 +87,12 @@ export class PluginPipeline {
    * attempted.
    */
   private async run(event: PendingEvent): Promise<unknown> {
-    event.context = new Context(event.json);
+    event.context = new Context(event.message.json);
     await this.untilLoaded(event, event.context);
     event.context = await this.enrich(event.context, event);
     if (event.group) this.filter(event.context);
-    event.json = event.context.serialize();
+    const json = event.context.serialize();
+    if (json !== event.message.json) event.message = new SerializedMessage(json);
     return event.group && this.deliver(event, event.context);
   }
 
@@ -157,7 +159,7 @@ export class PluginPipeline {
         };
         this.queue.add(event);
       }),
-      ...destinations.map((registration) => this.observe(registration, event, new Context(event.json))),
+      ...destinations.map((registration) => this.observe(registration, event, new Context(event.message.json))),
     ]);
     if (reason !== undefined) ctx.setFailedDelivery({ reason });
     await Promise.all(this.ofType('after').map((registration) => this.observe(registration, event, ctx)));

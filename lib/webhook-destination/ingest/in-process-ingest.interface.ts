@@ -1,3 +1,4 @@
+import type { SerializedMessage } from '../../client/message/serialized-message.js';
 import type { AcceptResult } from './ingest.result.js';
 
 /** Records events in the same process. It must pass on its last events before the queue closes. */
@@ -16,11 +17,8 @@ export interface InProcessIngest {
   sourceNameOf(writeKey: string): string | undefined;
   /** Registers a producer; returns false if no source has its write key. */
   attach(writeKey: string, producer: InProcessProducer): boolean;
-  /**
-   * Accepts the JSON body of a `POST /v1/batch`, `{ batch }`. Resolves once the valid messages are stored durably in
-   * the queue.
-   */
-  acceptBatch(writeKey: string, json: string): Promise<AcceptResult>;
+  /** Accepts messages that were recorded in this process. Resolves once the valid ones are stored durably in the queue. */
+  acceptRecorded(writeKey: string, messages: readonly SerializedMessage[]): Promise<AcceptResult>;
 }
 
 /** Injection token of the in-process endpoint; the same for both builds of the package. */

@@ -85,7 +85,7 @@ function withTextIds(posted: unknown): unknown {
 }
 
 /** Returns the UTF-8 bytes of a text as Latin-1. */
-function toLatin1(text: string): string {
+export function toLatin1(text: string): string {
   const bytes = Buffer.from(text);
   return bytes.length === text.length ? text : bytes.toString('latin1');
 }

@@ -14,7 +14,7 @@ import {
 import { type CheckedQuery, matches } from '../query.util.js';
 import type { TakenDelivery } from '../delivery.interface.js';
 import type { Settlement } from '../store/delivery-store.interface.js';
-import { toSettled } from '../store/settlement.util.js';
+import { toSettled } from '../delivery.factory.js';
 
 /** Data of a job: its delivery, whose progress is written together with each new state. */
 interface JobData {

@@ -1,4 +1,21 @@
-import type { Entry } from './entry.js';
+import type { Delivery, DeliveryState } from '../delivery.interface.js';
+
+/** A delivery and its state. */
+export interface Entry {
+  /** Replaced, never modified: a consumer with a lease reads it. */
+  delivery: Delivery;
+  state: DeliveryState;
+  /** When it falls due, in ms since the epoch. */
+  dueAt: number;
+  /** When it was last leased or settled, in ms since the epoch. */
+  changedAt: number;
+  reason: string | undefined;
+}
+
+/** Whether a delivery in this state falls due. */
+export function isWaiting(state: DeliveryState): boolean {
+  return state === 'queued' || state === 'waiting';
+}
 
 /** Deliveries of one destination that can be claimed, ordered by due time. */
 export class DueList {

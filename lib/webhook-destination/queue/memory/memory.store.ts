@@ -13,15 +13,13 @@ import {
   UNLIMITED,
 } from '../delivery.interface.js';
 import { type CheckedSearch, type DeliveryPortion, searchByList } from '../delivery-search.js';
-import { toDelivery } from '../delivery.factory.js';
+import { toDelivery, toSettled } from '../delivery.factory.js';
 import type { Claim, ClaimLimit, DeliveryStore, Settlement, StoreBatch } from '../store/delivery-store.interface.js';
-import { toSettled } from '../store/settlement.util.js';
 import { type CheckedPage, type CheckedQuery, matches } from '../query.util.js';
 import { limitFairly } from '../retention-bound.util.js';
 import type { Retention, RetentionBound } from '../retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
-import { DueList } from './due-list.js';
-import { type Entry, isWaiting, toRecord } from './entry.js';
+import { DueList, type Entry, isWaiting } from './due-list.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
 import type { SeriesRecord, SeriesStore } from '../series-store.interface.js';
 
@@ -228,4 +226,9 @@ class MemorySeriesStore implements SeriesStore {
     const isWanted = (record: SeriesRecord) => record.series === series && record.minute >= from && record.minute <= to;
     return Promise.resolve([...this.records.values()].filter(isWanted));
   }
+}
+
+function toRecord({ delivery, state, dueAt, reason }: Entry): DeliveryRecord {
+  const nextAttemptAt = isWaiting(state) ? dueAt : undefined;
+  return { ...delivery, body: delivery.body.toString(), state, nextAttemptAt, reason };
 }

@@ -22,7 +22,7 @@ import {
   type StoreBatch,
   type StoreOwner,
 } from '../store/delivery-store.interface.js';
-import { toSettled } from '../store/settlement.util.js';
+import { toSettled } from '../delivery.factory.js';
 import { ClaimGroup } from './claim-group.js';
 import { DeliveryAdditions } from './delivery-additions.js';
 import { encodeList, encodeText, LeasedDelivery } from './delivery.codec.js';

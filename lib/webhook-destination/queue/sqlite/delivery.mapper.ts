@@ -1,8 +1,7 @@
 import type { AttemptRecord } from '../attempt-record.interface.js';
 import type { Delivery, DeliveryRecord, NewDelivery } from '../delivery.interface.js';
-import { toDelivery as toNewDelivery } from '../delivery.factory.js';
+import { toDelivery as toNewDelivery, toSettled } from '../delivery.factory.js';
 import type { Settlement, StoreBatch } from '../store/delivery-store.interface.js';
-import { toSettled } from '../store/settlement.util.js';
 import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch, type EncodedBatch } from './batch.codec.js';
 import type {
   ClaimedBatch,

@@ -1,1 +1,0 @@
-export const isNonEmptyString = (value: unknown): value is string => typeof value === 'string' && value !== '';
