@@ -5,7 +5,7 @@ import { findPhrase } from './scripts/phrases.mjs';
 
 /** What each folder of lib/ may not import: the table of ARCHITECTURE.md. */
 const relay = 'lib/webhook-destination';
-const engines = 'queue/(bullmq|memory|postgres|redis|shared|sqlite|store)/';
+const stores = '/stores/|/queue/store/';
 const collecting = '(analytics|cli|testing)/';
 /** Nothing in lib/ imports the dashboard: it is in the generated module. */
 const dashboard = { regex: '\\./dashboard/(?!dashboard)', message: 'The dashboard is built into a module of its own.' };
@@ -82,7 +82,7 @@ const borders = [
     '^\\.\\./(?!\\.\\./(client/(error\\.util|relay\\.error)\\.|common/))',
     'The HTTP kit knows neither messages nor queues, and none of the other folders of the relay.',
   ),
-  step('ingest', `/(admin|dispatch|receiver|transport)/|/${engines}`, 'Ingest does not know where messages go.'),
+  step('ingest', `/(admin|dispatch|receiver|transport)/|${stores}`, 'Ingest does not know where messages go.'),
   step(
     'routing',
     '/(admin|dispatch|ingest|observe|receiver|transport)/|/queue/(?!delivery\\.interface)',
@@ -90,30 +90,37 @@ const borders = [
   ),
   step(
     'queue',
-    '/(admin|dispatch|ingest|observe|receiver|registry|routing|transport)/',
-    'The queue does not know what a delivery is sent with.',
+    '/(admin|dispatch|ingest|observe|receiver|registry|routing|stores|transport)/',
+    'The queue knows neither its stores nor what a delivery is sent with.',
   ),
-  step(
-    'queue/redis',
-    '/(admin|dispatch|ingest|observe|receiver|registry|routing|transport)/|bullmq/|^bullmq$',
-    'What is kept beside BullMQ in Redis does not depend on BullMQ.',
+  ...['memory', 'postgres', 'redis', 'sqlite'].map((store) =>
+    mayNotImport(
+      `lib/stores/${store}/**/*`,
+      '/(analytics|cli|testing)/|/webhook-destination/(?!queue/)|^\\.\\./(?!shared/|\\.\\./)',
+      'A store knows the queue, and no other store.',
+    ),
   ),
-  step('dispatch', `/(admin|ingest)/|/${engines}`, 'Dispatch does not know how the queue stores.'),
+  mayNotImport(
+    'lib/stores/shared/**/*',
+    '/(analytics|cli|testing)/|/webhook-destination/(?!queue/)|^\\.\\./(?!\\.\\./)',
+    'What stores have in common knows none of them.',
+  ),
+  step('dispatch', `/(admin|ingest)/|${stores}`, 'Dispatch does not know how the queue stores.'),
   step(
     'transport',
     '/(admin|dispatch|ingest|observe|queue|receiver|registry|routing)/',
     'What connects to receivers does not know what is delivered.',
   ),
-  step('registry', `/(admin|observe)/|/${engines}`, 'The registry does not know how its entries are stored.'),
+  step('registry', `/(admin|observe)/|${stores}`, 'The registry does not know how its entries are stored.'),
   step(
     'observe',
-    `/(admin|receiver|registry|routing)/|/dispatch/(?!delivery-event\\.)|/${engines}`,
+    `/(admin|receiver|registry|routing)/|/dispatch/(?!delivery-event\\.)|${stores}`,
     'What counts does not know what it is shown by, nor how deliveries are sent or stored.',
   ),
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
   step(
     'admin',
-    `/dispatch/(?!delivery-event\\.)|/transport/|/ingest/(?!ingest\\.result\\.)|/${engines}`,
+    `/dispatch/(?!delivery-event\\.)|/transport/|/ingest/(?!ingest\\.result\\.)|${stores}`,
     'Administration does not know how messages are accepted, nor how deliveries are sent or stored.',
   ),
 ];

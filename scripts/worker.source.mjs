@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
-const MODULE = 'webhook-destination/queue/sqlite/sqlite-worker.source.js';
+const MODULE = 'stores/sqlite/sqlite-worker.source.js';
 
 /**
  * Bundles the SQLite worker into one text, and writes it as a module of both builds.
@@ -16,7 +16,7 @@ const MODULE = 'webhook-destination/queue/sqlite/sqlite-worker.source.js';
 export async function writeWorkerSource(root) {
   const { outputFiles } = await build({
     absWorkingDir: fileURLToPath(root),
-    entryPoints: ['lib/webhook-destination/queue/sqlite/sqlite.worker.ts'],
+    entryPoints: ['lib/stores/sqlite/sqlite.worker.ts'],
     bundle: true,
     packages: 'external',
     platform: 'node',

@@ -10,7 +10,7 @@ const PASSED = 'test/release.passed.json';
 
 /** What all parts depend on. */
 const COMMON = ['jest.*', 'package.json', 'package-lock.json', 'scripts/build.mjs', 'test/support', 'tsconfig*.json'];
-const QUEUE = 'lib/webhook-destination/queue';
+const QUEUE = ['lib/stores', 'lib/webhook-destination/queue'];
 
 /** Each part by its script, with what else it depends on, as patterns of Git: an asterisk is any path. */
 const PARTS = {
@@ -26,9 +26,9 @@ const PARTS = {
   'test:fuzz': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/fuzz'],
   'test:memory': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/*memory.release.spec.ts'],
   'test:samples': ['sample', 'test/samples'],
-  'test:cluster': [QUEUE, 'lib/webhook-destination/registry', 'test/cluster', 'test/crash'],
+  'test:cluster': [...QUEUE, 'lib/webhook-destination/registry', 'test/cluster', 'test/crash'],
   'test:crash': [
-    QUEUE,
+    ...QUEUE,
     'lib/webhook-destination/dispatch',
     'lib/webhook-destination/registry',
     'test/crash',

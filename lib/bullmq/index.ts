@@ -4,5 +4,5 @@
  * @module nestjs-analytics-relay/bullmq
  */
 
-export type { BullmqQueueOptions } from '../webhook-destination/queue/redis/redis.options.js';
-export { bullmqQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';
+export type { BullmqQueueOptions } from '../stores/redis/redis.options.js';
+export { bullmqQueue } from '../stores/redis/bullmq.queue.js';

@@ -1,5 +1,5 @@
 import { RelayError } from '../client/relay.error.js';
-import { backUp } from '../webhook-destination/queue/sqlite/sqlite-backup.js';
+import { backUp } from '../stores/sqlite/sqlite-backup.js';
 import { argumentFault, defineCommand } from './command.util.js';
 import { existingFile } from './queue-options.util.js';
 

@@ -4,7 +4,7 @@ import { errorMessage } from '../client/error.util.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
 import type { DeliveryOutcome, Lease } from '../webhook-destination/queue/delivery.interface.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery.queue.js';
-import type { SharedQueue } from '../webhook-destination/queue/shared/shared.queue.js';
+import type { SharedQueue } from '../stores/shared/shared.queue.js';
 import { countOf } from './command.util.js';
 
 /** Number of deliveries that are moved at once. */

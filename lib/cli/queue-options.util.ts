@@ -3,14 +3,14 @@ import { statSync } from 'node:fs';
 import { errorMessage } from '../client/error.util.js';
 import { OptionsError } from '../common/options.error.js';
 import { QueueUnavailableError } from '../common/relay.errors.js';
-import { createBullmqQueue } from '../webhook-destination/queue/bullmq/bullmq.queue.js';
-import { toPostgresOptions } from '../webhook-destination/queue/postgres/postgres.options.js';
-import { createPostgresQueue } from '../webhook-destination/queue/postgres/postgres.queue.js';
-import { toBullmqOptions } from '../webhook-destination/queue/redis/redis.options.js';
-import type { SharedQueue } from '../webhook-destination/queue/shared/shared.queue.js';
+import { createBullmqQueue } from '../stores/redis/bullmq.queue.js';
+import { toPostgresOptions } from '../stores/postgres/postgres.options.js';
+import { createPostgresQueue } from '../stores/postgres/postgres.queue.js';
+import { toBullmqOptions } from '../stores/redis/redis.options.js';
+import type { SharedQueue } from '../stores/shared/shared.queue.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery.queue.js';
-import { OPEN_ELSEWHERE } from '../webhook-destination/queue/sqlite/sqlite-fault.util.js';
-import { sqliteTool } from '../webhook-destination/queue/sqlite/sqlite.queue.js';
+import { OPEN_ELSEWHERE } from '../stores/sqlite/sqlite-fault.util.js';
+import { sqliteTool } from '../stores/sqlite/sqlite.queue.js';
 import { argumentFault } from './command.util.js';
 
 /** The default of `--from`. */

@@ -4,5 +4,5 @@
  * @module nestjs-analytics-relay/postgres
  */
 
-export type { PostgresQueueOptions } from '../webhook-destination/queue/postgres/postgres.options.js';
-export { migratePostgresQueue, postgresQueue } from '../webhook-destination/queue/postgres/postgres.queue.js';
+export type { PostgresQueueOptions } from '../stores/postgres/postgres.options.js';
+export { migratePostgresQueue, postgresQueue } from '../stores/postgres/postgres.queue.js';

@@ -42,7 +42,7 @@ export type {
 export { DeliveryQueue, type DeliveryQueueFactory } from './queue/delivery.queue.js';
 export type { CheckedSearch, DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
 export type { RouteReason } from './routing/destination.router.js';
-export { memoryQueue, type MemoryQueueOptions } from './queue/memory/memory.queue.js';
+export { memoryQueue, type MemoryQueueOptions } from '../stores/memory/memory.queue.js';
 export { QueueFullError } from './queue/queue-full.error.js';
 export type { CheckedPage, CheckedQuery } from './queue/query.util.js';
 export type { Retention, RetentionBound, RetentionOptions } from './queue/retention.options.js';
@@ -57,7 +57,7 @@ export type {
 } from './queue/store/delivery-store.interface.js';
 export type { RegistryRecord, RegistryStore } from './queue/registry-store.interface.js';
 export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
-export { sqliteQueue, type SqliteQueueOptions } from './queue/sqlite/sqlite.queue.js';
+export { sqliteQueue, type SqliteQueueOptions } from '../stores/sqlite/sqlite.queue.js';
 export {
   type StandardWebhookOptions,
   verifyStandardWebhook,

@@ -13,7 +13,7 @@ import type { Concealed } from '../common/concealed.value.js';
 import { LineLogger } from '../common/line.logger.js';
 import { deferred } from '../common/promise.util.js';
 import { ClosedError } from '../common/relay.errors.js';
-import { checkBun } from './peer.check.js';
+import { checkBun } from '../common/peer.check.js';
 import { type Connections, loadConnections } from './transport/transport.factory.js';
 import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { type DeliveryCount, isOpen } from './queue/delivery.interface.js';

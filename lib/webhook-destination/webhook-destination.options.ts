@@ -15,7 +15,7 @@ import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.inter
 import { isPositiveInteger } from '../common/value.util.js';
 import type { DeliveryQueueFactory } from './queue/delivery.queue.js';
 import { QUEUE_RULE } from './queue/queue.factory.js';
-import { sqliteQueue } from './queue/sqlite/sqlite.queue.js';
+import { sqliteQueue } from '../stores/sqlite/sqlite.queue.js';
 import { ADMIN_RULE, type AdminOptions, areAdminOptions } from './admin/admin.options.js';
 import { DeliveryOptions } from './dispatch/delivery.options.js';
 import { DestinationOptions } from './dispatch/destination.options.js';

@@ -3,7 +3,7 @@ import { IfGiven, Must, MustBeBoolean, MustIfPresent, MustPass } from '../../com
 import { isPositiveInteger, isStringMap } from '../../common/value.util.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
-import { hasReadableUserInfo } from '../url.util.js';
+import { hasReadableUserInfo } from '../../common/url.util.js';
 import type { BodyTransform } from './body-transform.js';
 import { findBrokenHeaderRules } from '../transport/header.rules.js';
 import { type DestinationRateLimit, isRateLimit, MAX_LIMITED_REQUESTS } from './request-limit.js';

@@ -4,7 +4,7 @@ import type { HttpService } from '@nestjs/axios';
 
 import { OptionsError } from '../../common/options.error.js';
 import { PackageError } from '../../common/relay.errors.js';
-import { checkPeer } from '../peer.check.js';
+import { checkPeer } from '../../common/peer.check.js';
 import type { ConnectionOptions } from './connection.options.js';
 import { AxiosTransport, BoundedTransport } from './application.transport.js';
 import { ConnectionPool } from './connection-pool.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { AcceptedIds } from '../../../lib/webhook-destination/queue/sqlite/accepted-ids.js';
-import { IdHash } from '../../../lib/webhook-destination/queue/sqlite/id-hash.js';
+import { AcceptedIds } from '../../../lib/stores/sqlite/accepted-ids.js';
+import { IdHash } from '../../../lib/stores/sqlite/id-hash.js';
 
 /** Whole numbers below a limit, the same in each run. */
 function createRandom(seed: number): (limit: number) => number {

@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import Database from 'libsql';
 
-import { AcceptedTable } from '../../../lib/webhook-destination/queue/sqlite/accepted.table.js';
-import { SCHEMA } from '../../../lib/webhook-destination/queue/sqlite/sqlite.schema.js';
+import { AcceptedTable } from '../../../lib/stores/sqlite/accepted.table.js';
+import { SCHEMA } from '../../../lib/stores/sqlite/sqlite.schema.js';
 
 const HOUR = 3_600_000;
 const NOW = 1_000 * HOUR;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 
-import { MemoryRegistryStore } from '../../../lib/webhook-destination/queue/memory/memory-registry.store.js';
+import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import type { RegistryStore } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
 import { recentPauses } from '../../../lib/webhook-destination/dispatch/pause.util.js';
 import { useCleanUps } from '../../support/clean-ups.js';

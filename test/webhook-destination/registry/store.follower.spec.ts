@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { NEVER, Subject } from 'rxjs';
 
 import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
-import { MemoryRegistryStore } from '../../../lib/webhook-destination/queue/memory/memory-registry.store.js';
+import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import { StoreFollower } from '../../../lib/webhook-destination/registry/store.follower.js';
 
 describe('StoreFollower', () => {

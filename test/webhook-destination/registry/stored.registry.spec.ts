@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { Logger } from '@nestjs/common';
 
 import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
-import { MemoryRegistryStore } from '../../../lib/webhook-destination/queue/memory/memory-registry.store.js';
+import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { LogLines } from '../../support/relay.js';
 import { waitFor } from '../../support/wait-for.js';

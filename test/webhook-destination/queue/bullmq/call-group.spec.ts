@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { NewDelivery } from 'nestjs-analytics-relay';
 
-import { CallGroup } from '../../../../lib/webhook-destination/queue/shared/call-group.js';
+import { CallGroup } from '../../../../lib/stores/shared/call-group.js';
 
 const delivery = (messageId: string) => ({ messageId }) as NewDelivery;
 

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
-import { LongStatements } from '../../../../lib/webhook-destination/queue/postgres/long-statements.js';
-import type { PostgresDatabase } from '../../../../lib/webhook-destination/queue/postgres/postgres.database.js';
+import { LongStatements } from '../../../../lib/stores/postgres/long-statements.js';
+import type { PostgresDatabase } from '../../../../lib/stores/postgres/postgres.database.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { lockTable } from '../../../support/postgres-locks.js';

@@ -8,7 +8,7 @@ import { SourceOptions } from '../../../../lib/webhook-destination/ingest/source
 import type { PausableDestination } from '../../../../lib/webhook-destination/dispatch/pause.util.js';
 import { type KeyedSource, SourceRegistry } from '../../../../lib/webhook-destination/ingest/source.registry.js';
 import type { DeliveryQueue } from '../../../../lib/webhook-destination/queue/delivery.queue.js';
-import { MemoryRegistryStore } from '../../../../lib/webhook-destination/queue/memory/memory-registry.store.js';
+import { MemoryRegistryStore } from '../../../../lib/stores/memory/memory-registry.store.js';
 import type {
   RegistryRecord,
   RegistryStore,

@@ -1,0 +1,244 @@
+import { NEVER } from 'rxjs';
+
+import { LineLogger } from '../../common/line.logger.js';
+import {
+  type Delivery,
+  type DeliveryCount,
+  type DeliveryRecord,
+  type DeliveryState,
+  isOpenNotice,
+  type OldestDelivery,
+  type QueueCondition,
+  type SweptRecords,
+  UNLIMITED,
+} from '../../webhook-destination/queue/delivery.interface.js';
+import {
+  type CheckedSearch,
+  type DeliveryPortion,
+  searchByList,
+} from '../../webhook-destination/queue/delivery-search.js';
+import { toDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
+import type {
+  Claim,
+  ClaimLimit,
+  DeliveryStore,
+  Settlement,
+  StoreBatch,
+} from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import { type CheckedPage, type CheckedQuery, matches } from '../../webhook-destination/queue/query.util.js';
+import { limitFairly } from '../../webhook-destination/queue/retention-bound.util.js';
+import type { Retention, RetentionBound } from '../../webhook-destination/queue/retention.options.js';
+import { AcceptedMessages } from './accepted-messages.js';
+import { DueList, type Entry, isWaiting } from './due-list.js';
+import { MemoryRegistryStore } from './memory-registry.store.js';
+import type { SeriesRecord, SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
+
+/** Deliveries in memory, for tests. */
+export class MemoryStore implements DeliveryStore {
+  readonly isShared = false;
+  readonly fullTurn = Infinity;
+  readonly peers = undefined;
+  readonly due$ = NEVER;
+  readonly registry = new MemoryRegistryStore();
+  readonly series = new MemorySeriesStore();
+  private readonly logger = new LineLogger('MemoryQueue');
+  /** By id, oldest first. */
+  private readonly entries = new Map<string, Entry>();
+  private readonly due = new Map<string, DueList>();
+  private readonly accepted = new AcceptedMessages(this.messageIds);
+  private lastId = 0;
+
+  constructor(private readonly messageIds: Required<RetentionBound>) {}
+
+  now(): number {
+    return Date.now();
+  }
+
+  holdsLeases(): boolean {
+    return true;
+  }
+
+  /** Deliveries that were leased before the queue was closed are due again. */
+  open(): Promise<void> {
+    this.logger.warn('Deliveries are kept in memory only and are lost when the process ends: use this queue for tests');
+    for (const entry of this.find({ state: 'delivering' })) {
+      this.makeDue(entry, 'waiting');
+    }
+    return Promise.resolve();
+  }
+
+  insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
+    const inserted = batches.map(({ deliveries, leased }) => {
+      const accepted = this.accepted.add(deliveries, now);
+      const added = accepted.map((delivery) => toDelivery(delivery, String(++this.lastId)));
+      for (const delivery of added) {
+        const { acceptedAt: dueAt } = delivery;
+        const entry: Entry = { delivery, state: 'delivering', dueAt, changedAt: now, reason: undefined };
+        this.entries.set(delivery.id, entry);
+        if (!leased) this.makeDue(entry, 'queued');
+      }
+      return leased ? added : [];
+    });
+    return Promise.resolve(inserted);
+  }
+
+  claim(destination: string, { deliveries: limit }: ClaimLimit, now: number): Promise<Claim> {
+    const due = this.dueOf(destination);
+    const claimed = due.take(limit, now);
+    for (const entry of claimed) {
+      entry.state = 'delivering';
+      entry.changedAt = now;
+    }
+    const more = claimed.length === limit;
+    const nextDueAt = more ? undefined : due.next?.dueAt;
+    return Promise.resolve({ deliveries: claimed.map(({ delivery }) => delivery), more, nextDueAt });
+  }
+
+  settle(settlements: Settlement[], now: number): Promise<boolean[]> {
+    const settle = (settlement: Settlement): boolean => {
+      const entry = this.entries.get(settlement.delivery.id);
+      if (entry?.state !== 'delivering') return false;
+      const { state, dueAt = entry.dueAt, reason, ...records } = toSettled(settlement);
+      entry.delivery = { ...entry.delivery, ...records };
+      entry.reason = reason;
+      entry.changedAt = now;
+      if (isWaiting(state)) this.makeDue(entry, state, dueAt);
+      else entry.state = state;
+      return true;
+    };
+    return Promise.resolve(settlements.map(settle));
+  }
+
+  list(query: CheckedQuery, { limit, after = 'Infinity' }: CheckedPage): Promise<DeliveryRecord[]> {
+    const matching = this.find(query).filter(({ delivery: { id } }) => Number(id) < Number(after));
+    const page = matching.slice(-limit || matching.length).reverse();
+    return Promise.resolve(page.map(toRecord));
+  }
+
+  search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
+    return searchByList(this, search, page);
+  }
+
+  check(): Promise<QueueCondition> {
+    return Promise.resolve(UNLIMITED);
+  }
+
+  oldest(): Promise<OldestDelivery[]> {
+    const oldest = new Map<string, OldestDelivery>();
+    for (const { delivery, state } of this.entries.values()) {
+      const { destination, acceptedAt } = delivery;
+      if (!isWaiting(state) || oldest.has(destination)) continue;
+      oldest.set(destination, { destination, acceptedAt, dueAt: this.dueOf(destination).next?.dueAt });
+    }
+    return Promise.resolve([...oldest.values()]);
+  }
+
+  counts(): Promise<DeliveryCount[]> {
+    const counts = new Map<string, DeliveryCount>();
+    for (const { delivery, state } of this.entries.values()) {
+      const { destination } = delivery;
+      const key = `${state} ${destination}`;
+      counts.set(key, { destination, state, count: (counts.get(key)?.count ?? 0) + 1 });
+    }
+    return Promise.resolve([...counts.values()]);
+  }
+
+  replay(query: CheckedQuery, now: number): Promise<string[]> {
+    const dead = this.find(query).filter(({ state }) => state === 'dead');
+    for (const entry of dead) {
+      entry.delivery = { ...entry.delivery, firstAttemptAt: now, failedUrls: [] };
+      entry.reason = undefined;
+      this.makeDue(entry, 'queued', now);
+    }
+    return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
+  }
+
+  expedite(destination: string, now: number): Promise<number> {
+    const late = this.find({ destination }).filter(({ state, dueAt }) => isWaiting(state) && dueAt > now);
+    this.dueOf(destination).keep(({ dueAt }) => dueAt <= now);
+    for (const entry of late) this.makeDue(entry, entry.state, now);
+    return Promise.resolve(late.length);
+  }
+
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+    const isPurged = ({ delivery: { body }, state }: Entry) => !(keepsNotices && isOpenNotice({ body, state }));
+    return Promise.resolve(this.remove(this.find(query).filter(isPurged)));
+  }
+
+  async sweep(retention: Retention, now: number): Promise<SweptRecords> {
+    this.accepted.forget(now);
+    this.registry.sweep(now);
+    const swept: SweptRecords = { removed: 0, surplus: [] };
+    for (const state of ['delivered', 'dead'] as const) {
+      const { age, count: bound } = retention[state];
+      swept.removed += this.remove(this.find({ state }).filter(({ changedAt }) => changedAt <= now - age));
+      const counts = (await this.counts()).filter((row) => row.state === state);
+      for (const { destination, count, kept } of limitFairly(counts, bound)) {
+        const ended = this.find({ destination, state }).sort((a, b) => a.changedAt - b.changedAt);
+        const surplus = this.remove(ended.slice(0, count - kept));
+        swept.removed += surplus;
+        swept.surplus.push({ destination, state, count: surplus });
+      }
+    }
+    return swept;
+  }
+
+  /** Nothing is left of what is purged. */
+  scrub(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  beginClose(): void {}
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Returns matching entries, oldest first. */
+  private find(query: CheckedQuery): Entry[] {
+    const isMatch = ({ delivery, state, reason }: Entry) => matches(query, delivery, state, reason);
+    return [...this.entries.values()].filter(isMatch);
+  }
+
+  private remove(entries: Entry[]): number {
+    if (entries.length === 0) return 0;
+    for (const { delivery } of entries) this.entries.delete(delivery.id);
+    for (const due of this.due.values()) due.keep(({ delivery }) => this.entries.has(delivery.id));
+    return entries.length;
+  }
+
+  private makeDue(entry: Entry, state: DeliveryState, dueAt = entry.dueAt): void {
+    entry.state = state;
+    entry.dueAt = dueAt;
+    this.dueOf(entry.delivery.destination).add(entry);
+  }
+
+  private dueOf(destination: string): DueList {
+    let due = this.due.get(destination);
+    if (!due) this.due.set(destination, (due = new DueList()));
+    return due;
+  }
+}
+
+/** Per-minute figures in memory, for tests. */
+class MemorySeriesStore implements SeriesStore {
+  private readonly records = new Map<string, SeriesRecord>();
+
+  write(records: SeriesRecord[], oldest: number): Promise<void> {
+    for (const record of records) {
+      this.records.set(JSON.stringify([record.series, record.minute, record.writer]), record);
+    }
+    for (const [key, { minute }] of this.records) if (minute < oldest) this.records.delete(key);
+    return Promise.resolve();
+  }
+
+  read(series: string, from: number, to: number): Promise<SeriesRecord[]> {
+    const isWanted = (record: SeriesRecord) => record.series === series && record.minute >= from && record.minute <= to;
+    return Promise.resolve([...this.records.values()].filter(isWanted));
+  }
+}
+
+function toRecord({ delivery, state, dueAt, reason }: Entry): DeliveryRecord {
+  const nextAttemptAt = isWaiting(state) ? dueAt : undefined;
+  return { ...delivery, body: delivery.body.toString(), state, nextAttemptAt, reason };
+}

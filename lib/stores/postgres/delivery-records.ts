@@ -1,0 +1,149 @@
+import {
+  type DeliveryCount,
+  type DeliveryRecord,
+  type DeliveryState,
+  NOTICE_START,
+  type OldestDelivery,
+} from '../../webhook-destination/queue/delivery.interface.js';
+import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
+import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
+import type { LongStatements } from './long-statements.js';
+import { isId, toConditions } from './query-conditions.js';
+import { PORTION } from './statement-runner.js';
+
+/** Rows scanned with one statement where no index finds the matching rows. */
+const WALKED = 20_000;
+
+/** Open deliveries of a destination among which the oldest is found. */
+const LOOKED_AT = 1_000;
+
+/** Wait before a purge tries again to lock rows that another transaction has locked, in ms. */
+const LOCK_WAIT = 200;
+
+/** SQL for `isOpenNotice`. */
+const OPEN_NOTICE = `state IN ('queued', 'delivering', 'waiting')
+  AND substring(body FROM 1 FOR ${NOTICE_START.length}) = '${NOTICE_START}'::bytea`;
+
+/** Reads and changes deliveries that match a query, leased or not. */
+export class DeliveryRecords {
+  private readonly table = `${this.database.schema}.relay_delivery`;
+
+  constructor(private readonly database: LongStatements) {}
+
+  async list(query: CheckedQuery, { limit, after }: CheckedPage): Promise<DeliveryRecord[]> {
+    const conditions = toConditions(query, [limit, after ?? null]);
+    if (!conditions || (after !== undefined && !isId(after))) return [];
+    const rows = await this.database.query<RecordRow>(
+      `SELECT ${DELIVERY_COLUMNS}, state, due_at::float8, reason FROM ${this.table}
+       WHERE ($2::bigint IS NULL OR id < $2::bigint) AND ${conditions.text} ORDER BY id DESC LIMIT $1::bigint`,
+      conditions.values,
+    );
+    return rows.map(toRecord);
+  }
+
+  /** Skips open deliveries of destinations in `except`, but reads all that are leased or have ended. */
+  async counts(except: readonly string[]): Promise<DeliveryCount[]> {
+    // Each of the two conditions has an index of its own.
+    const count = (which: string) =>
+      `SELECT destination, state, count(*)::float8 FROM ${this.table}
+       WHERE ${which} AND destination <> ALL ($1::text[]) GROUP BY destination, state`;
+    const rows = await this.database.query<{ destination: string; state: DeliveryState; count: number }>(
+      `${this.withNames}
+       SELECT destination, counted.* FROM names, LATERAL (
+         SELECT state, count(*)::float8 FROM ${this.table}
+         WHERE destination = names.destination AND state IN ('queued', 'waiting') GROUP BY state) counted
+       WHERE destination <> ALL ($1::text[])
+       UNION ALL ${count("state = 'delivering'")} UNION ALL ${count("state IN ('delivered', 'dead')")}`,
+      [except.map(encodeText)],
+    );
+    return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
+  }
+
+  /** Considers only those deliveries of each destination that are due first: there may be millions. */
+  async oldest(): Promise<OldestDelivery[]> {
+    const rows = await this.database.query<OldestDelivery>(
+      `${this.withNames}
+       SELECT destination, found.* FROM names, LATERAL (
+         SELECT min(accepted_at)::float8 AS "acceptedAt", min(due_at)::float8 AS "dueAt" FROM (
+           SELECT accepted_at, due_at FROM ${this.table}
+           WHERE destination = names.destination AND state IN ('queued', 'waiting')
+           ORDER BY due_at, id LIMIT ${LOOKED_AT}) due) found`,
+    );
+    return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
+  }
+
+  /**
+   * Makes dead deliveries due, in portions; resolves with the destination of each. Each is replayed once, even if it dies
+   * again meanwhile: its retry window then began with this replay. The time of a death would not tell, because the
+   * server's clock may have been set back since.
+   */
+  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+    if ((query.state ?? 'dead') !== 'dead') return [];
+    const conditions = toConditions({ ...query, state: 'dead' }, [now]);
+    if (!conditions) return [];
+    const replayed: string[] = [];
+    await this.database.repeat<{ destination: string }>(
+      `WITH found AS MATERIALIZED (
+         SELECT id FROM ${this.table} WHERE ${conditions.text} AND first_attempt_at IS DISTINCT FROM $1::bigint
+         LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
+       UPDATE ${this.table} d
+       SET state = 'queued', due_at = $1::bigint, first_attempt_at = $1::bigint, failed_urls = NULL, reason = NULL,
+         ended_at = NULL
+       FROM found WHERE d.id = found.id RETURNING destination`,
+      conditions.values,
+      (rows) => replayed.push(...rows.map(({ destination }) => decodeText(destination))),
+    );
+    return replayed;
+  }
+
+  /** Makes open deliveries of a destination due; resolves with the number of those not due before. */
+  expedite(destination: string, now: number): Promise<number> {
+    return this.database.repeat(
+      `WITH found AS MATERIALIZED (
+         SELECT id FROM ${this.table}
+         WHERE destination = $1 AND state IN ('queued', 'waiting') AND due_at > $2::bigint LIMIT ${PORTION}
+         FOR UPDATE SKIP LOCKED)
+       UPDATE ${this.table} d SET due_at = $2::bigint FROM found WHERE d.id = found.id RETURNING 1`,
+      [encodeText(destination), now],
+    );
+  }
+
+  /**
+   * Removes matching deliveries, a portion of the table at a time; resolves with their number.
+   *
+   * @param onLeased receives the ids of removed deliveries that were leased
+   */
+  async purge(query: CheckedQuery, keepsNotices: boolean, onLeased: (ids: string[]) => Promise<void>): Promise<number> {
+    const kept = keepsNotices ? OPEN_NOTICE : 'false';
+    let count = 0;
+    for (let after: string | undefined = '0'; after !== undefined;) {
+      const [end]: { id: string }[] = await this.database.query(
+        `SELECT id FROM ${this.table} WHERE id > $1::bigint ORDER BY id OFFSET ${WALKED - 1} LIMIT 1`,
+        [after],
+      );
+      const conditions = toConditions(query, [after, end?.id ?? null]);
+      if (!conditions) return 0;
+      const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text} AND NOT (${kept})`;
+      const removed = await this.database.query<Pick<DeliveryRecord, 'id' | 'state'>>(
+        `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED)
+         DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, d.state`,
+        conditions.values,
+      );
+      const left = await this.database.query(`SELECT 1 FROM ${this.table} WHERE ${which} LIMIT 1`, conditions.values);
+      count += removed.length;
+      await onLeased(removed.filter(({ state }) => state === 'delivering').map(({ id }) => id));
+      if (left.length === 0) after = end?.id;
+      else await this.database.pause(LOCK_WAIT); // another transaction has locked them
+    }
+    return count;
+  }
+
+  /** SQL for the destinations that have open deliveries, as `names`, with one index lookup for each. */
+  private get withNames(): string {
+    const next = (which: string) =>
+      `SELECT destination FROM ${this.table} WHERE state IN ('queued', 'waiting') ${which} ORDER BY destination LIMIT 1`;
+    return `WITH RECURSIVE names AS (
+      (${next('')}) UNION ALL
+      SELECT next.* FROM names, LATERAL (${next('AND destination > names.destination')}) next)`;
+  }
+}

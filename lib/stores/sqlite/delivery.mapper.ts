@@ -1,0 +1,138 @@
+import type { AttemptRecord } from '../../webhook-destination/queue/attempt-record.interface.js';
+import type { Delivery, DeliveryRecord, NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
+import { toDelivery as toNewDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
+import type { Settlement, StoreBatch } from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch, type EncodedBatch } from './batch.codec.js';
+import type {
+  ClaimedBatch,
+  DeliveredRows,
+  DeliveryRow,
+  InsertedBatch,
+  NewBatchRow,
+  SettlementRow,
+  WholeRows,
+} from './delivery-rows.js';
+
+/** Converts batches to the form that is stored. Those of the same messages share it, as they go to many destinations. */
+export function toBatchRows(batches: StoreBatch[]): NewBatchRow[] {
+  let encoded: EncodedBatch | undefined;
+  return batches.map(({ deliveries, leased }, index) => {
+    const { destination, source, acceptedAt } = deliveries[0]!;
+    if (!encoded || !haveSameMessages(deliveries, batches[index - 1]!.deliveries)) encoded = encodeBatch(deliveries);
+    return { destination, source, acceptedAt, leased, size: deliveries.length, ...encoded };
+  });
+}
+
+/** Whether two lists of deliveries differ only in their destination. */
+function haveSameMessages(some: NewDelivery[], others: NewDelivery[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every(({ body, messageId, userId, trace, recordedBy }, index) => {
+      const other = others[index]!;
+      return (
+        body === other.body &&
+        messageId === other.messageId &&
+        userId === other.userId &&
+        trace === other.trace &&
+        recordedBy === other.recordedBy
+      );
+    })
+  );
+}
+
+/** Returns the stored deliveries of a leased batch; empty for any other batch. */
+export function toInserted({ deliveries, leased }: StoreBatch, { id, repeated }: InsertedBatch): Delivery[] {
+  if (!leased) return [];
+  const inserted = deliveries.map((accepted, position) => toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
+  return repeated.length === 0 ? inserted : inserted.filter((_, position) => !repeated.includes(position));
+}
+
+export function toDeliveries(whole: WholeRows): Delivery[] {
+  return parse(whole).map(([delivery]) => delivery);
+}
+
+/** Returns the deliveries of a batch; their bodies share its memory, as they did when they were accepted. */
+export function toUnattempted(destination: string, { id, source, acceptedAt, ...batch }: ClaimedBatch): Delivery[] {
+  const items = decodeItems(batch.items);
+  const bodies = decodeBodies(items, batch.bodies);
+  const deliveries: Delivery[] = [];
+  items.forEach((item, position) => {
+    if (item === null) return;
+    const [messageId, userId, , trace, recordedBy] = item;
+    const accepted = {
+      destination,
+      source,
+      messageId,
+      userId: userId ?? undefined,
+      body: bodies[position]!,
+      acceptedAt,
+      trace: trace ?? undefined,
+      recordedBy: recordedBy ?? undefined,
+    };
+    deliveries.push(toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
+  });
+  return deliveries;
+}
+
+export function toRecords(whole: WholeRows): DeliveryRecord[] {
+  return parse(whole).map(([delivery, { state, dueAt, reason }]) => {
+    const nextAttemptAt = state === 'queued' || state === 'waiting' ? dueAt : undefined;
+    return { ...delivery, body: delivery.body.toString(), state, nextAttemptAt, reason };
+  });
+}
+
+/** Parses the deliveries, each beside its row. */
+function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
+  let end = 0;
+  return (JSON.parse(rows) as DeliveryRow[]).map((row) => {
+    const { destination, source, messageId, userId, acceptedAt, firstAttemptAt } = row;
+    const start = end;
+    end += row.bytes;
+    const delivery = {
+      id: String(row.id),
+      destination,
+      source,
+      messageId,
+      userId,
+      body: Buffer.from(bodies.subarray(start, end)), // a copy: a view would keep the memory of all bodies
+      acceptedAt,
+      trace: row.trace,
+      recordedBy: row.recordedBy,
+      firstAttemptAt,
+      attempts: JSON.parse(row.attempts) as AttemptRecord[],
+      failedUrls: JSON.parse(row.failedUrls) as string[],
+    };
+    return [delivery, row];
+  });
+}
+
+/** Converts settlements to the form that is stored. */
+export function toSettlementRows(settlements: Settlement[]): [DeliveredRows, SettlementRow[]] {
+  const delivered: DeliveredRows = { ids: [], attempts: [] };
+  const others: SettlementRow[] = [];
+  for (const settlement of settlements) {
+    const { delivery, outcome } = settlement;
+    const isFirst = delivery.attempts.length === 0 && delivery.firstAttemptAt === undefined;
+    if (isFirst && outcome?.state === 'delivered') {
+      delivered.ids.push(Number(delivery.id));
+      delivered.attempts.push(JSON.stringify(outcome.attempt));
+    } else {
+      others.push(toSettlementRow(settlement));
+    }
+  }
+  return [delivered, others];
+}
+
+function toSettlementRow(settlement: Settlement): SettlementRow {
+  const { delivery, outcome } = settlement;
+  const { firstAttemptAt, dueAt, reason } = toSettled(settlement);
+  return {
+    id: Number(delivery.id),
+    state: outcome?.state ?? 'released',
+    attempt: outcome?.attempt && JSON.stringify(outcome.attempt),
+    firstAttemptAt,
+    dueAt,
+    failedUrls: outcome && 'failedUrls' in outcome ? JSON.stringify(outcome.failedUrls) : undefined,
+    reason,
+  };
+}

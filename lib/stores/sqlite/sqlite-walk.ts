@@ -1,0 +1,167 @@
+import type Database from 'libsql';
+
+import { isOpen, isOpenNotice } from '../../webhook-destination/queue/delivery.interface.js';
+import { type CheckedSearch, matchesBody, mayHoldEvent } from '../../webhook-destination/queue/delivery-search.js';
+import type { CheckedQuery } from '../../webhook-destination/queue/query.util.js';
+import { BATCH_SLOTS, batchOf, decodeItems, decoding, toPositions, toText } from './batch.codec.js';
+import { toRows } from './batch.reader.js';
+import { type BatchTable, MAX_STRIPPED } from './batch.table.js';
+import {
+  DELIVERY_COLUMNS,
+  type DeliveryRow,
+  matchesRow,
+  type Slice,
+  toCondition,
+  toDeliveryRows,
+  type WholeRows,
+} from './delivery-rows.js';
+
+/** Batches and rows read at once. */
+const STEP_BATCHES = 32;
+const STEP_ROWS = 200;
+
+/** How long one call reads, in ms: other calls of the thread wait meanwhile. */
+const CALL_TIME = 10;
+
+/** Earliest time that SQL can compare. */
+const EARLIEST = Number.MIN_SAFE_INTEGER;
+
+/** Maximum number of ids for which the text of items is searched. With more, parsing the items is faster. */
+const MAX_SEARCHED_IDS = 16;
+
+/** Walks over deliveries that match, newest first, in calls that are short. */
+export class SqliteWalk {
+  private readonly statements;
+
+  constructor(
+    private readonly db: Database.Database,
+    private readonly batches: BatchTable,
+  ) {
+    const bound = (table: string, count: number) =>
+      db.prepare(`SELECT id FROM ${table} WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${count - 1}`);
+    this.statements = {
+      batchBound: bound('batch', STEP_BATCHES),
+      rowBound: bound('delivery', STEP_ROWS),
+      batches: db.prepare(
+        `SELECT id, source, CAST(iif(?, items, '') AS BLOB) AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
+           AND accepted_at < ? AND (? IS NULL OR destination = ?)`,
+      ),
+    };
+  }
+
+  /** @param before id below which deliveries are searched */
+  search(search: CheckedSearch, before: number, limit: number): Slice<WholeRows> {
+    const found: DeliveryRow[] = [];
+    const next = this.walk(search, before, (rows) => {
+      found.push(...rows.slice(0, limit - found.length));
+      return found.length < limit ? undefined : found[limit - 1]!.id;
+    });
+    return { result: this.batches.reader.withBodies(found), next };
+  }
+
+  /** Removes matching deliveries below the id `before`, as `DeliveryQueue.purge`; returns their number. */
+  purge(query: CheckedQuery, keepsNotices: boolean, before: number): Slice<number> {
+    let [result, stripped] = [0, 0];
+    const search = { query, acceptedFrom: EARLIEST };
+    const next = this.walk(search, before, (rows) => {
+      const bodies = keepsNotices && rows.some(isOpen) ? this.bodiesOf(search, batchOf(rows[0]!.id)) : undefined;
+      const isKept = ({ id, state }: DeliveryRow) =>
+        bodies !== undefined && isOpenNotice({ body: bodies[id % BATCH_SLOTS]!, state });
+      const ids = rows.filter((row) => !isKept(row)).map(({ id }) => id);
+      for (const [batch, positions] of toPositions(ids)) if (this.batches.strip(batch, positions)) stripped++;
+      result += ids.length;
+      return stripped < MAX_STRIPPED ? undefined : rows.at(-1)!.id;
+    });
+    return { result, next };
+  }
+
+  /**
+   * Visits the matching deliveries of each batch until the time is up, or `visit` returns an id. Returns the id below
+   * which the next call goes on; undefined when this was the last.
+   */
+  private walk(
+    search: CheckedSearch,
+    before: number,
+    visit: (rows: DeliveryRow[]) => number | undefined,
+  ): number | undefined {
+    const end = performance.now() + CALL_TIME;
+    const { id } = search.query;
+    const first = id === undefined ? 0 : Math.max(Number(id), 0);
+    const last = id === undefined ? before : Math.min(before, first + 1);
+    let to = last;
+    while (to > first) {
+      const from = Math.max(this.startOf(to), first);
+      const rows = this.rowsOf(search, from, to);
+      const batches = new Set([...rows.map(({ id }) => batchOf(id)), ...this.batchesOf(search, from, to)]);
+      for (const batch of [...batches].sort((a, b) => b - a)) {
+        if (performance.now() > end && to < last) return (batch + 1) * BATCH_SLOTS;
+        const matching = this.select(search, batch, rows, to);
+        const stop = matching.length > 0 ? visit(matching) : undefined;
+        if (stop !== undefined) return stop;
+        to = Math.min(to, batch * BATCH_SLOTS);
+      }
+      to = from;
+      if (performance.now() > end) break;
+    }
+    return to > first ? to : undefined;
+  }
+
+  /** Returns the first id of the step below `before`, which begins at the same batch in both tables. */
+  private startOf(before: number): number {
+    const batch = this.statements.batchBound.get(Math.ceil(before / BATCH_SLOTS)) as { id: number } | undefined;
+    const row = this.statements.rowBound.get(before) as { id: number } | undefined;
+    return Math.max(batch?.id ?? 0, batchOf(row?.id ?? 0)) * BATCH_SLOTS;
+  }
+
+  /** Returns the deliveries of a step that have a row of their own and match, apart from their bodies. */
+  private rowsOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): DeliveryRow[] {
+    const { sql, parameters } = toCondition(query);
+    const select = this.db.prepare(
+      `SELECT ${DELIVERY_COLUMNS} FROM delivery WHERE ${sql} AND accepted_at >= ? AND id >= ? AND id < ?`,
+    );
+    return toDeliveryRows(select.all(...parameters, Math.max(acceptedFrom, EARLIEST), from, to));
+  }
+
+  /** Returns the batches of a step that may hold a message of the query. */
+  private batchesOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): number[] {
+    if (query.state === 'dead') return [];
+    const { destination = null, acceptedBefore = Number.MAX_SAFE_INTEGER, messageId, userId } = query;
+    const messageIds = messageId === undefined ? undefined : new Set([messageId]);
+    const needsItems = messageIds || userId ? 1 : 0;
+    const range = [batchOf(from), Math.ceil(to / BATCH_SLOTS), Math.max(acceptedFrom, EARLIEST), acceptedBefore];
+    const rows = this.statements.batches.all(needsItems, ...range, destination, destination);
+    return (rows as { id: number; source: string; items: Uint8Array }[])
+      .filter(({ source }) => query.source?.has(source) ?? true)
+      .filter(({ id, items }) => decoding('batch', id, () => hasId(items, 0, messageIds) && hasId(items, 1, userId)))
+      .map(({ id }) => id);
+  }
+
+  /** Returns the matching deliveries of a batch, newest first, given the matching rows of its step. */
+  private select(search: CheckedSearch, batch: number, stepRows: DeliveryRow[], to: number): DeliveryRow[] {
+    const { query, type, event, acceptedFrom } = search;
+    const byBody = type !== undefined || event !== undefined;
+    const bodies = byBody ? this.bodiesOf(search, batch) : undefined;
+    if (byBody && bodies === undefined) return [];
+    const head = query.state === 'dead' ? undefined : this.batches.reader.head(batch);
+    const others = head === undefined || head.accepted_at < acceptedFrom ? [] : toRows(head);
+    const matching = others.filter((row) => row.id < to && matchesRow(query, row));
+    const own = stepRows.filter(({ id }) => batchOf(id) === batch);
+    const rows = [...own, ...matching].sort((a, b) => b.id - a.id);
+    return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
+  }
+
+  /** Returns the bodies of a batch, by position; undefined if no body can match. */
+  private bodiesOf(search: CheckedSearch, batch: number): Buffer[] | undefined {
+    const { bodies, joined } = this.batches.reader.decode(batch);
+    const isPossible = mayHoldEvent(search, Buffer.from(joined.buffer, joined.byteOffset, joined.byteLength));
+    return isPossible ? bodies : undefined;
+  }
+}
+
+/** Whether items may have one of the ids, if given, in a column. Rows are compared in full later. */
+function hasId(blob: Uint8Array, column: 0 | 1, ids: ReadonlySet<string> | undefined): boolean {
+  if (ids === undefined) return true;
+  const items = toText(blob);
+  if (ids.size > MAX_SEARCHED_IDS) return decodeItems(items).some((item) => ids.has(item?.[column] ?? ''));
+  return Array.from(ids, (id) => JSON.stringify(id)).some((id) => items.includes(id));
+}

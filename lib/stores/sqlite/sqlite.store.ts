@@ -1,0 +1,253 @@
+import { statfs } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
+import { NEVER } from 'rxjs';
+
+import { LineLogger } from '../../common/line.logger.js';
+import type {
+  Delivery,
+  DeliveryCount,
+  DeliveryRecord,
+  OldestDelivery,
+  QueueCondition,
+  SweptRecords,
+} from '../../webhook-destination/queue/delivery.interface.js';
+import type {
+  Claim,
+  ClaimLimit,
+  DeliveryStore,
+  Settlement,
+  StoreBatch,
+  StoreOwner,
+} from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import {
+  type CheckedSearch,
+  type DeliveryPortion,
+  PORTION_TIME,
+} from '../../webhook-destination/queue/delivery-search.js';
+import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
+import { QueueFullError } from '../../webhook-destination/queue/queue-full.error.js';
+import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
+import type { Retention } from '../../webhook-destination/queue/retention.options.js';
+import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
+import type { SqliteFileOptions } from './sqlite-worker.interface.js';
+import type { DeliveryPlace, Slice, WholeRows } from './delivery-rows.js';
+import {
+  toBatchRows,
+  toDeliveries,
+  toInserted,
+  toRecords,
+  toSettlementRows,
+  toUnattempted,
+} from './delivery.mapper.js';
+import { queueMessage, SqliteThread } from './sqlite-thread.js';
+import { StoreReopening } from './store-reopening.js';
+
+/** With this many deliveries, the thread begins to write while the process reads more requests. */
+const FULL_TURN = 75;
+
+/** Deliveries in a SQLite file, written by a thread of its own. If the thread fails, another one is started. */
+export class SqliteStore implements DeliveryStore {
+  readonly isShared = false;
+  readonly fullTurn = FULL_TURN;
+  readonly peers = undefined;
+  readonly due$ = NEVER;
+  readonly registry: RegistryStore = {
+    read: (after) => this.thread.call('registry', 'read', after),
+    write: (record, expected) => this.thread.call('registry', 'write', record, expected),
+  };
+  readonly series: SeriesStore = {
+    read: (series, from, to) => this.thread.call('series', 'read', series, from, to),
+    write: (records, oldest) => this.thread.call('series', 'write', records, oldest),
+  };
+  private readonly logger = new LineLogger('SqliteQueue');
+  private readonly path: string;
+  private readonly thread: SqliteThread;
+  private owner: StoreOwner | undefined;
+  /** Identity of the open file: only that file is opened again. */
+  private identity: string | undefined;
+  /** Whether the last insert was refused because the file has reached `maxBytes`. */
+  private isFull = false;
+  private readonly reopening = new StoreReopening(
+    () => this.reopen(),
+    (reason) => this.logger.error(`${reason}; trying again`),
+  );
+
+  constructor(
+    path: string,
+    private readonly options: SqliteFileOptions,
+  ) {
+    this.path = resolve(path);
+    this.thread = new SqliteThread(
+      this.path,
+      (reason) => {
+        this.logger.error(`${reason}; opening it again`);
+        this.reopening.start();
+      },
+      (text) => this.logger.error(queueMessage(this.path, text)),
+      (loss) => {
+        if (loss === undefined)
+          this.logger.log(queueMessage(this.path, 'the file is back, so new messages are accepted'));
+        else this.logger.error(queueMessage(this.path, loss));
+      },
+    );
+  }
+
+  now(): number {
+    return Date.now();
+  }
+
+  /** Leases last while the file is open. */
+  holdsLeases(): boolean {
+    return true;
+  }
+
+  async open(owner: StoreOwner): Promise<void> {
+    await this.reopening.stop();
+    this.owner = owner;
+    this.identity = undefined;
+    await this.startThread();
+  }
+
+  private async startThread(): Promise<void> {
+    const leased = this.owner?.leased().map(Number) ?? [];
+    const { options, identity } = this;
+    this.identity = await this.thread.start({ ...options, identity, leased, now: this.owner?.now() ?? Date.now() });
+  }
+
+  private async reopen(): Promise<void> {
+    await this.startThread();
+    this.logger.log(`SQLite queue ${this.path}: it is open again`);
+    this.owner?.reopened();
+  }
+
+  async insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Delivery[][]> {
+    const inserted = await this.thread.call('queue', 'insert', toBatchRows(batches), now, beyondLimit);
+    if (inserted === undefined) throw this.refuse();
+    if (this.isFull && !beyondLimit) {
+      this.isFull = false;
+      this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes, so new messages are accepted again`);
+    }
+    return inserted.map((row, index) => toInserted(batches[index]!, row));
+  }
+
+  async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
+    const { rows, batches, ...claim } = await this.thread.call('queue', 'claim', destination, limit, now);
+    const unattempted = batches.flatMap((batch) => toUnattempted(destination, batch));
+    return { ...claim, deliveries: [...toDeliveries(rows), ...unattempted] };
+  }
+
+  async settle(settlements: Settlement[], now: number): Promise<boolean[]> {
+    const unsettled = await this.thread.call('queue', 'settle', ...toSettlementRows(settlements), now);
+    return settlements.map(
+      ({ delivery, isInDoubt }) => isInDoubt || unsettled.length === 0 || !unsettled.includes(Number(delivery.id)),
+    );
+  }
+
+  async list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> {
+    const { deliveries } = await this.find({ query, acceptedFrom: -Infinity }, page, Infinity);
+    return deliveries;
+  }
+
+  search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
+    return this.find(search, page, PORTION_TIME);
+  }
+
+  async check(): Promise<QueueCondition> {
+    const condition = await this.thread.call('queue', 'check');
+    const { bavail, bsize } = await statfs(this.path);
+    return { ...condition, freeDisk: bavail * bsize };
+  }
+
+  oldest(): Promise<OldestDelivery[]> {
+    return this.thread.call('figures', 'oldest');
+  }
+
+  counts(): Promise<DeliveryCount[]> {
+    return this.thread.call('figures', 'counts');
+  }
+
+  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+    const replayed: string[][] = [];
+    let after: DeliveryPlace | undefined = { destination: '', id: 0 };
+    while (after) {
+      const { result, next }: Slice<string[], DeliveryPlace> = await this.thread.call(
+        'queue',
+        'replay',
+        query,
+        now,
+        after,
+      );
+      replayed.push(result);
+      after = next;
+    }
+    return replayed.flat();
+  }
+
+  async expedite(destination: string, now: number): Promise<number> {
+    let sum = 0;
+    for (let count = 1; count > 0; sum += count) count = await this.thread.call('queue', 'expedite', destination, now);
+    return sum;
+  }
+
+  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+    let count = 0;
+    let before: number | undefined = Number.MAX_SAFE_INTEGER;
+    while (before !== undefined) {
+      const { result, next }: Slice<number> = await this.thread.call('walk', 'purge', query, keepsNotices, before);
+      count += result;
+      before = next;
+    }
+    return count;
+  }
+
+  async scrub(): Promise<void> {
+    let page: number | undefined = 1;
+    while (page !== undefined) page = await this.thread.call('file', 'scrub', page);
+    await this.thread.call('file', 'confirmPurge');
+  }
+
+  async sweep(retention: Retention, now: number): Promise<SweptRecords> {
+    let swept = await this.thread.call('queue', 'sweep', retention, now, true);
+    while (!swept) swept = await this.thread.call('queue', 'sweep', retention, now, false);
+    while (await this.thread.call('file', 'shrink'));
+    return swept;
+  }
+
+  beginClose(): void {}
+
+  async close(): Promise<void> {
+    await this.reopening.stop();
+    await this.thread.close();
+  }
+
+  /** Searches until the page is full or, after `time` ms, for one portion. */
+  private async find(search: CheckedSearch, { limit, after }: CheckedPage, time: number): Promise<DeliveryPortion> {
+    const deliveries: DeliveryRecord[] = [];
+    const end = performance.now() + time;
+    let before: number | undefined = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
+    while (before !== undefined && deliveries.length < limit) {
+      const slice: Slice<WholeRows> = await this.thread.call(
+        'walk',
+        'search',
+        search,
+        before,
+        limit - deliveries.length,
+      );
+      deliveries.push(...toRecords(slice.result));
+      before = slice.next;
+      if (performance.now() > end) break;
+    }
+    return { deliveries, next: before === undefined ? undefined : String(before) };
+  }
+
+  private refuse(): Error {
+    const message = queueMessage(
+      this.path,
+      `its size has reached maxBytes (${this.options.maxBytes} bytes); new messages are refused until it is smaller`,
+    );
+    if (!this.isFull) this.logger.warn(message);
+    this.isFull = true;
+    return new QueueFullError(message);
+  }
+}
