@@ -2,6 +2,7 @@ import { Inject, type Type } from '@nestjs/common';
 
 import { processWide } from '../common/process-wide.util.js';
 import { AnalyticsService } from './analytics.service.js';
+import { refuseStandardDecorator } from './decorators/method.wrapper.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 
 /** Options of one `AnalyticsModule`. */
@@ -31,5 +32,9 @@ export function instanceNameOf(token: unknown): string | undefined {
 
 /** Injects the instance with this name; without a name, the default instance. */
 export function InjectAnalytics(name?: string): PropertyDecorator & ParameterDecorator {
-  return Inject(getAnalyticsToken(name));
+  const inject = Inject(getAnalyticsToken(name));
+  return (target, key, index?: number) => {
+    refuseStandardDecorator(key);
+    inject(target, key, index!); // absent for a property
+  };
 }

@@ -9,12 +9,16 @@ export interface FastifyInstance {
   ): void;
   addHook(name: 'onRegister', hook: (instance: FastifyInstance) => void): void;
   addHook(name: 'onRoute', hook: (route: { handler: FastifyHandler }) => void): void;
+  /** The last argument of both is the handler. */
+  setErrorHandler: (...args: unknown[]) => unknown;
+  setNotFoundHandler: (...args: unknown[]) => unknown;
   hasRoute(route: { method: string; url: string }): boolean;
   /** Adds middleware. Present once a middleware engine is loaded; each encapsulated instance has its own. */
   use?: (...args: unknown[]) => unknown;
 }
 
-type FastifyHandler = (this: unknown, request: FastifyRequest, reply: FastifyReply) => unknown;
+/** A handler of a route, of errors or of unknown paths. The request and the reply are its last arguments. */
+export type FastifyHandler = (this: unknown, ...args: unknown[]) => unknown;
 
 export interface FastifyRequest {
   raw: IncomingMessage;

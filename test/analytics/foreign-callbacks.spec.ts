@@ -16,6 +16,7 @@ import {
   UseFilters,
   UseGuards,
 } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
 import { AnalyticsContext, type AnalyticsRequest, AnalyticsService, Track } from 'nestjs-analytics-relay';
 import pg from 'pg';
 
@@ -80,21 +81,43 @@ function applied(...middleware: Middleware[]) {
   @Module({})
   class MiddlewareModule {
     configure(consumer: MiddlewareConsumer): void {
-      consumer.apply(...middleware).forRoutes(Routes);
+      consumer.apply(...middleware).forRoutes('{*path}');
     }
   }
   return MiddlewareModule;
 }
 
-const places: { place: string; put: (...middleware: Middleware[]) => CollectingAppOptions }[] = [
+interface Place {
+  place: string;
+  put: (loadUser: Middleware, setCampaign: Middleware) => CollectingAppOptions;
+}
+
+const places: Place[] = [
   { place: 'app.use', put: (...middleware) => ({ prepare: (app) => middleware.forEach((one) => app.use(one)) }) },
   { place: 'consumer.apply', put: (...middleware) => ({ imports: [applied(...middleware)] }) },
 ];
 
+const hook: Place = {
+  place: 'a hook',
+  put: (loadUser, setCampaign) => ({
+    prepare: (app) => {
+      app.use(setCampaign);
+      const fastify = app.getHttpAdapter().getInstance() as { addHook(name: string, hook: Middleware): void };
+      fastify.addHook('preHandler', loadUser);
+    },
+  }),
+};
+
+const cases = platforms.flatMap((platform) =>
+  [...places, ...(platform.platform === 'Fastify' ? [hook] : [])].map((place) => ({ ...platform, ...place })),
+);
+
+const users = Array.from({ length: 20 }, (_, index) => `u${index}`);
+
 await describeOnEach([postgresStore], () => {
   const afterwards = useCleanUps();
 
-  describe.each(platforms.flatMap((platform) => places.map((place) => ({ ...platform, ...place }))))(
+  describe.each(cases)(
     'Middleware of $place that loads the user with a callback of a pool, on $platform:',
     ({ createAdapter, put }) => {
       async function start() {
@@ -102,9 +125,9 @@ await describeOnEach([postgresStore], () => {
         afterwards(() => pool.end());
         /** Continues in the async context in which the pool connected or took the previous query. */
         const loadUser: Middleware = (request, _response, next) => {
-          pool.query('SELECT $1::text AS id', [request.headers['x-user']], (error: Error, { rows: [user] }) => {
+          pool.query('SELECT $1::text AS id', [request.headers['x-user']], (_error: Error, { rows: [user] }) => {
             request.user = user as { id: string };
-            next(error);
+            next(request.headers['x-fault'] && new Error('a fault'));
           });
         };
         const setCampaign: Middleware = (request, _response, next) => {
@@ -115,17 +138,19 @@ await describeOnEach([postgresStore], () => {
           adapter: createAdapter(),
           byNestFactory: true,
           controllers: [Routes],
-          options: { identity: (request) => ({ userId: ((request.raw ?? request) as RawRequest).user?.id }) },
+          providers: [{ provide: APP_FILTER, useClass: RecordingFilter }],
+          options: {
+            identity: ({ raw, user }) => ({ userId: ((raw as RawRequest)?.user ?? (user as RawRequest['user']))?.id }),
+          },
           ...put(loadUser, setCampaign),
         });
-        const get = (path: string, user: string) =>
-          fetch(`${app.host}/${path}/${user}`, { headers: { 'x-user': user } });
+        const get = (path: string, user: string, headers: Record<string, string> = {}) =>
+          fetch(`${app.host}/${path}/${user}`, { headers: { 'x-user': user, ...headers } });
         return { app, get };
       }
 
       it('each of concurrent requests records its own user and context, in guard, handler, decorator and filter', async () => {
         const { app, get } = await start();
-        const users = Array.from({ length: 20 }, (_, index) => `u${index}`);
         await Promise.all(users.flatMap((user) => [get('orders', user), get('failing', user)]));
         const events = await app.eventually(users.length * 6);
         expect(new Set(events.map(({ event }) => event))).toEqual(
@@ -134,6 +159,15 @@ await describeOnEach([postgresStore], () => {
         for (const { event, userId, properties, context } of events) {
           const user = properties!.user as string;
           expect([event, userId, context!.campaign]).toEqual([event, user, `of ${user}`]);
+        }
+      });
+
+      it('each of concurrent requests that reach no handler records its own user in the global filter', async () => {
+        const { app, get } = await start();
+        await Promise.all(users.flatMap((user) => [get('orders', user, { 'x-fault': '1' }), get('unknown', user)]));
+        const events = await app.eventually(users.length * 2);
+        for (const { event, userId, properties } of events) {
+          expect([event, userId]).toEqual(['Failed', properties!.user]);
         }
       });
     },

@@ -49,12 +49,11 @@ async function collecting(isInProcess: boolean): Promise<{ receiver: Receiver; a
 }
 
 async function start(imports: Imports, providers: ModuleMetadata['providers'] = []) {
+  // The imports of a dynamic module would be registered before the modules that they import themselves.
+  @Module({ imports, providers })
   class AppModule {}
   const log = new LogLines();
-  const app = await NestFactory.createApplicationContext(
-    { module: AppModule, imports, providers },
-    { logger: log, abortOnError: false },
-  );
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: log, abortOnError: false });
   await app.init();
   return { app, log };
 }

@@ -2,10 +2,15 @@ import { expect, it } from '@jest/globals';
 import * as library from 'nestjs-analytics-relay';
 import ts from 'typescript';
 
-it.each(['Track', 'Page'] as const)(
+it.each([
+  ['Track', 'order() {}'],
+  ['Page', 'order() {}'],
+  ['AnalyticsScope', 'order() {}'],
+  ['InjectAnalytics', 'order'],
+])(
   '@%s compiled as a standard decorator throws an error that names the missing compiler option',
-  (decorator) => {
-    const source = `class Orders { @library.${decorator}('Ordered') order() {} }`;
+  (decorator, member) => {
+    const source = `class Orders { @library.${decorator}('Ordered') ${member} }`;
     const define = (experimentalDecorators: boolean) => {
       const target = ts.ScriptTarget.ES2022;
       const { outputText } = ts.transpileModule(source, { compilerOptions: { target, experimentalDecorators } });

@@ -2,7 +2,7 @@ import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
-import { disguise } from '../decorators/method.wrapper.js';
+import { disguise, refuseStandardDecorator } from '../decorators/method.wrapper.js';
 import { type AmbientFields, changedBy } from './analytics-context.js';
 import type { ContextScope } from './context-scope.js';
 import { openScope } from './opened-scope.util.js';
@@ -29,6 +29,7 @@ const log = new LimitedLogger('AnalyticsScope');
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the arguments of any method
 export function AnalyticsScope(fieldsOf?: (...args: any[]) => AmbientFields | null | undefined): MethodDecorator {
   return (prototype, key, descriptor: PropertyDescriptor | undefined) => {
+    refuseStandardDecorator(key);
     const subject = `${prototype.constructor.name}.${String(key)}`;
     if (typeof descriptor?.value !== 'function' || typeof prototype === 'function') {
       throw new OptionsError(subject, ['@AnalyticsScope() needs an instance method']);

@@ -2,7 +2,7 @@ import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 
 import type { HttpAdapterHost } from '@nestjs/core';
 
-import type { FastifyInstance, FastifyRequest } from '../../common/fastify.interface.js';
+import type { FastifyHandler, FastifyInstance, FastifyReply, FastifyRequest } from '../../common/fastify.interface.js';
 import { processWide } from '../../common/process-wide.util.js';
 import { type ContextScope, scopes } from './context-scope.js';
 
@@ -18,7 +18,7 @@ const ofRequests = processWide('request-scopes', () => new WeakMap<IncomingMessa
 /**
  * Opens a scope for each HTTP request, before the application's own middleware, guards and parsers. Middleware may
  * continue in the async context of another request, as in a callback of a connection pool, so the request's scope is
- * entered again before each middleware and each handler.
+ * entered again before each middleware, each handler, also of errors.
  */
 export function openScopePerRequest(adapterHost: HttpAdapterHost): void {
   // Nest's testing module creates the adapter after the providers.
@@ -62,11 +62,25 @@ function mountOnFastify(fastify: FastifyInstance): void {
   fastify.addHook('onRegister', enterBeforeMiddleware);
   fastify.addHook('onRequest', (request, reply, next) => runInScopeOf(request.raw, reply.raw, next, request));
   fastify.addHook('onRoute', (route) => {
-    const { handler } = route;
-    route.handler = function (request, reply) {
-      return runInScopeOf(request.raw, reply.raw, () => handler.call(this, request, reply), request);
-    };
+    route.handler = entering(route.handler);
   });
+  for (const name of ['setErrorHandler', 'setNotFoundHandler'] as const) {
+    const set = fastify[name];
+    fastify[name] = function (this: FastifyInstance, ...args) {
+      return set.apply(
+        this,
+        args.map((arg) => (typeof arg === 'function' ? entering(arg as FastifyHandler) : arg)),
+      );
+    };
+  }
+}
+
+/** Returns a handler of Fastify, whose last arguments are the request and the reply, that enters the request's scope. */
+function entering(handler: FastifyHandler): FastifyHandler {
+  return function (this: unknown, ...args) {
+    const [request, reply] = args.slice(-2) as [FastifyRequest, FastifyReply];
+    return runInScopeOf(request.raw, reply.raw, () => handler.apply(this, args), request);
+  };
 }
 
 /** Without any middleware, the engine costs nothing. */

@@ -1,3 +1,4 @@
+import { OptionsError } from '../../common/options.error.js';
 import { runInScope, scopeOfCall } from '../context/context-scope.js';
 import type { CallContext } from './record-options.interface.js';
 import { type Ended, followResult } from './result.follower.js';
@@ -52,4 +53,18 @@ export function disguise(wrapped: Method, method: Method): Method {
     Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, method), wrapped);
   }
   return wrapped;
+}
+
+/**
+ * Refuses a decorator that was compiled as one of the standard: it is called with the method and an object that
+ * describes it, and without its class.
+ *
+ * @throws {OptionsError} that names the missing compiler option
+ */
+export function refuseStandardDecorator(key: unknown): void {
+  if (typeof key !== 'object' || key === null) return;
+  const rule =
+    'analytics decorators, like those of Nest, need the compiler option experimentalDecorators: set it to true in ' +
+    'compilerOptions of tsconfig.json, or its equivalent in your build tool';
+  throw new OptionsError(String((key as { name?: unknown }).name), [rule]);
 }

@@ -9,7 +9,7 @@ import { DEFAULT_INSTANCE } from '../instance.options.js';
 import { addDecoratedMethod } from './decorated-methods.registry.js';
 import { fieldsMapper, refusePromises } from './field.mapper.js';
 import { hiddenInstanceOf, injectHidden } from './hidden-instance.util.js';
-import { wrapMethod } from './method.wrapper.js';
+import { refuseStandardDecorator, wrapMethod } from './method.wrapper.js';
 import type { RecordedMethod, CallContext, RecordOptions } from './record-options.interface.js';
 
 const ENDS: unknown[] = ['success', 'error', 'both'];
@@ -62,15 +62,6 @@ export function recordCall<Options extends RecordOptions>(
     };
     descriptor.value = wrapMethod(descriptor.value as RecordedMethod, onEndFor, subject);
   };
-}
-
-/** The standard's decorators are called with the method and an object that describes it, and without its class. */
-function refuseStandardDecorator(key: unknown): void {
-  if (typeof key !== 'object' || key === null) return;
-  const rule =
-    'analytics decorators, like those of Nest, need the compiler option experimentalDecorators: set it to true in ' +
-    'compilerOptions of tsconfig.json, or its equivalent in your build tool';
-  throw new OptionsError(String((key as { name?: unknown }).name), [rule]);
 }
 
 function checkedMapper(subject: string, fields: object): (call: CallContext) => object {

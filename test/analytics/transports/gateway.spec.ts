@@ -59,6 +59,7 @@ class ChatGateway {
   @SubscribeMessage('unknown')
   @Track('Unknown')
   unknown(@MessageBody() message: Message) {
+    this.analytics.track({ event: 'Direct' });
     return { event: 'sent', data: message.text };
   }
 }
@@ -114,10 +115,11 @@ describe.each(platforms)('A WebSocket gateway on $platform', ({ createAdapter })
     expect(tracked.every(({ properties }) => properties!.same as boolean)).toBe(true);
   });
 
-  it('makes up no visitor where nobody is known', async () => {
+  it('makes up no visitor where nobody is known, and answers all the same', async () => {
     const { app, connect } = await start();
-    const { ask } = await connect();
+    const { ask, answers } = await connect();
     await ask('unknown', { from: 'u1', text: 'hello' });
+    expect(answers).toEqual(['{"event":"sent","data":"hello"}']);
     expect(await app.events()).toEqual([]);
     expect(app.log.matching(/^warn/)).toEqual([
       'warn ChatGateway.unknown was not recorded: at least one of userId and anonymousId must be a non-empty string',
