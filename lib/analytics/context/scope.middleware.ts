@@ -18,7 +18,7 @@ const ofRequests = processWide('request-scopes', () => new WeakMap<IncomingMessa
 /**
  * Opens a scope for each HTTP request, before the application's own middleware, guards and parsers. Middleware may
  * continue in the async context of another request, as in a callback of a connection pool, so the request's scope is
- * entered again before each middleware, each handler, also of errors.
+ * entered again before each middleware and each handler, including those of errors.
  */
 export function openScopePerRequest(adapterHost: HttpAdapterHost): void {
   // Nest's testing module creates the adapter after the providers.
