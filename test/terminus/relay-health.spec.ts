@@ -6,11 +6,13 @@ import { describe, expect, it } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { HealthIndicatorService } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
+import Database from 'libsql';
 import { memoryQueue, type QueueCondition, sqliteQueue } from 'nestjs-analytics-relay';
 import { RelayHealthIndicator, type RelayHealthOptions } from 'nestjs-analytics-relay/terminus';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { askHealth, type HealthAnswer, healthMetadata, untilHealth } from '../support/health.app.js';
+import { newDelivery } from '../support/new-delivery.js';
 import { onExpress } from '../support/platforms.js';
 import { post } from '../support/post.js';
 import { type RelayAppOptions, startRelayApp } from '../support/relay.app.js';
@@ -108,6 +110,25 @@ describe.each(onExpress)('RelayHealthIndicator on $platform', ({ createAdapter }
     await track('m1', 'm2');
     await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 2);
     expect((await askHealth(host)).body).toMatchObject(degraded('dead deliveries: 2 (bound: 1)', space));
+  });
+
+  it('is degraded while there are dead deliveries that cannot be read', async () => {
+    const folder = await temporaryFolder(afterwards);
+    const path = folder.path('relay.db');
+    const create = sqliteQueue({ path });
+    const queue = create();
+    await queue.open();
+    await queue.add([newDelivery('m1')]);
+    await queue.close();
+    const db = new Database(path);
+    db.exec(`UPDATE batch SET items = '['`);
+    db.close();
+    const { host, relay } = await start({}, { options: { queue: create } });
+    await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 1);
+    const reason = 'dead deliveries that cannot be read: 1; purge them once you know why';
+    expect((await askHealth(host)).body).toMatchObject(degraded(reason));
+    await relay.purge({ state: 'dead' });
+    expect(JSON.stringify(await askHealth(host))).not.toContain('cannot be read');
   });
 
   it('judges each check by its own bounds, though they share what they read', async () => {

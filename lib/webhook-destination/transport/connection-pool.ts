@@ -144,8 +144,7 @@ export class ConnectionPool {
     let response: TargetResponse | undefined;
     let fault: unknown;
     try {
-      if (this.closed) throw new ClosedError('the connections were closed');
-      if (pending.expired) return;
+      if (this.closed || pending.expired) throw new ClosedError('the connections were closed');
       const message = pending.request.prepare(pending.deadline ? performance.now() - pending.startedAt : 0);
       isUsable = false;
       pending.connection = connection;
@@ -156,14 +155,21 @@ export class ConnectionPool {
       fault = error;
       // Unwinds the stack: thousands of requests may be declined one after another.
       if (isUsable) await Promise.resolve();
-    } finally {
-      clearTimeout(pending.deadline);
-      if (isUsable && connection.isOpen && !this.closed) this.park(connection);
-      else void this.end(connection);
     }
-    if (pending.expired) return;
-    if (response) pending.request.answer(response);
-    else pending.request.fail(fault);
+    clearTimeout(pending.deadline);
+    // An answer may hold back the requests that wait, so it counts before one of them is made on its connection. If none
+    // waits, the connection is free first: the next request may be made while the answer is handled.
+    const isAwaited = isUsable && this.hasWaiting;
+    if (!isAwaited) this.free(connection, isUsable);
+    if (response && !pending.expired) pending.request.answer(response);
+    else if (!pending.expired) pending.request.fail(fault);
+    if (isAwaited) this.free(connection, isUsable);
+  }
+
+  /** Frees a connection after an exchange. */
+  private free(connection: ReceiverConnection, isUsable: boolean): void {
+    if (isUsable && connection.isOpen && !this.closed) this.park(connection);
+    else void this.end(connection);
   }
 
   /** Sets one deadline for the wait and the exchange, independent of the transport. */

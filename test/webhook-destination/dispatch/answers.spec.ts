@@ -88,6 +88,16 @@ describe.each(['undici', 'axios'] as const)('With the transport %s, an answer', 
     await waitFor(() => receiver.sockets.size === 0);
   });
 
+  it('with a status of 503 and 20 KB of headers is read', async () => {
+    const { relay } = await relayTo(
+      write(`HTTP/1.1 503 Down\r\nX-Long: ${'a'.repeat(20_000)}\r\nContent-Length: 0\r\n\r\n`),
+    );
+    await relay.track('m1');
+    const [{ results }] = (await relay.settled('retry')) as [(typeof relay.events)[number]];
+    expect(results).toMatchObject([{ status: 503, outcome: 'temporary' }]);
+    expect(results[0]).not.toHaveProperty('error');
+  });
+
   it.each(['SSH-2.0-OpenSSH_9.2\r\n', 'HTTP/1.1 2000 OK\r\n\r\n', 'HTTP/1.1 OK\r\n\r\n'])(
     'without a status fails the attempt and closes the connection: %j',
     async (answer) => {

@@ -44,6 +44,18 @@ describe('A receiver that asks for a pause with Retry-After', () => {
     expect(relay.log.matching(/asked for no requests until/)).toHaveLength(1);
   });
 
+  it('gets none of the requests that wait for a connection', async () => {
+    const delivery = { concurrency: 16, maxSockets: 1, initialRetryDelay: 50, maxRetryDelay: 50 };
+    const { receiver, relay, recover } = await start([429, '1'], delivery);
+    await relay.track(...ids('m', 16));
+    await relay.settled('retry');
+    recover();
+    await relay.settled('delivered', 16);
+    const [first, second] = receiver.webhooks;
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(990);
+    expect(receiver.webhooks).toHaveLength(17);
+  });
+
   it('for a year is tried again by the last attempt of the delivery', async () => {
     const delivery = { concurrency: 1, retryWindow: 1_000, initialRetryDelay: 50 };
     const { receiver, relay, recover } = await start([503, String(365 * 86_400)], delivery);

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { AbstractHttpAdapter } from '@nestjs/core';
@@ -160,6 +162,17 @@ describe('accept()', () => {
     expect(await count()).toBe(6_000);
   });
 
+  it('stores large messages in portions of 8 MiB', async () => {
+    const { relay, queue, count } = await start(40);
+    const add = jest.spyOn(queue, 'add');
+    const messages = Array.from({ length: 20 }, (_, index) => track(`m${index}`, 30_000));
+    expect(await relay.accept('wk_shop', messages)).toEqual({ accepted: 20, rejected: [] });
+    expect(await count()).toBe(800);
+    const sizes = add.mock.calls.map(([deliveries]) => deliveries.reduce((sum, { body }) => sum + body.length, 0));
+    // The last delivery of a portion may exceed its size.
+    for (const size of sizes) expect(size).toBeLessThan(8 * MIB + 32 * 1024);
+  });
+
   it('rejects with the error of the queue if nothing is stored', async () => {
     const { relay, queue, count } = await start(1);
     const failure = new QueueUnavailableError('disk full');
@@ -205,6 +218,25 @@ describe('While the queue is slow', () => {
     }
     for (const result of await Promise.all(accepted)) expect(result).toEqual({ accepted: 16, rejected: [] });
     expect(held).toHaveLength(16);
+  });
+
+  it('a request of which a portion is stored waits for the others, however many wait', async () => {
+    const { relay, queue, count } = await start(8);
+    const held = holdBack(queue);
+    const large = (prefix: string, length: number) =>
+      Array.from({ length }, (_, index) => track(`${prefix}-${index}`, 30_000));
+    const begun = relay.accept('wk_shop', [...tracks(256), ...large('begun', 40)]);
+    await waitFor(() => held.length === 1);
+    const others = Array.from({ length: 16 }, (_, id) => relay.accept('wk_shop', large(`other${id}`, 16)));
+    await waitFor(() => held.length === 9);
+    await expect(relay.accept('wk_shop', large('refused', 16))).rejects.toThrow('and as many wait');
+    held[0]!.end();
+    await waitFor(async () => (await count()) === MAX_DELIVERIES);
+    for (let turn = 0; turn < 3; turn++) await setImmediate(); // its next portion asks for room
+    const release = setInterval(() => held.forEach(({ end }) => end()), 1);
+    afterwards(() => clearInterval(release));
+    expect(await begun).toEqual({ accepted: 296, rejected: [] });
+    for (const result of await Promise.all(others)) expect(result).toEqual({ accepted: 16, rejected: [] });
   });
 });
 

@@ -1,4 +1,6 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
 import { describe, expect, it } from '@jest/globals';
 import { sqliteQueue } from 'nestjs-analytics-relay';
@@ -11,6 +13,8 @@ import { Receiver } from '../../support/receiver.js';
 import { Relay } from '../../support/relay.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
+
+const MIB = 1024 * 1024;
 
 const LOSS = 'the file was removed or replaced while it is open. New messages are refused.';
 
@@ -85,6 +89,18 @@ describe('A relay whose SQLite file was removed or replaced', () => {
     expect((await send('m2')).status).toBe(200);
     await waitFor(() => received().includes('m2'));
     expect(relay.log.matching(/the file is back/)).toHaveLength(1);
+  });
+
+  it('does not acknowledge what it writes while the file is removed', async () => {
+    const folder = await temporaryFolder(cleanUp);
+    const path = folder.path('relay.db');
+    const queue = await openQueue(cleanUp, sqliteQueue({ path }));
+    await queue.add([newDelivery('m1')]);
+    const body = Buffer.from(randomBytes(32 * MIB).toString('base64')); // compression saves little
+    const added = expect(queue.add([{ ...newDelivery('m2'), body }])).rejects.toThrow(LOSS);
+    while (statSync(`${path}-wal`).size < 2 * MIB) await setImmediate();
+    rmSync(path);
+    await added;
   });
 
   it('does not take an empty file for its own when its thread is started again', async () => {

@@ -36,6 +36,13 @@ describe('Routing', () => {
     ]);
   });
 
+  it('makes the deliveries of 64 messages at most destination by destination', () => {
+    const router = new DestinationRouter([destination({ name: 'A' }), destination({ name: 'B' })]);
+    const messages = Array.from({ length: 65 }, (_, index) => incoming({ ...track, messageId: `m${index}` }));
+    const routed = Array.from(router.route('shop', messages, 7), ({ destination: name }) => name);
+    expect(routed.join('')).toBe(`${'A'.repeat(64)}${'B'.repeat(64)}AB`);
+  });
+
   it('takes a message to the enabled destinations of its source', () => {
     const destinations = [
       { name: 'Every' },
