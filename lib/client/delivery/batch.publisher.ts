@@ -1,6 +1,6 @@
 import type { SerializedMessage } from '../message/serialized-message.js';
 import { RelayError } from '../relay.error.js';
-import { monotonicNow } from '../timer.limits.js';
+import { monotonicNow, startDeadline } from '../timer.limits.js';
 import type { Batch } from './batch.js';
 import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
@@ -68,14 +68,14 @@ export class BatchPublisher {
     const { httpRequestTimeout } = this.settings;
     return batch.run((resolve, reject) => {
       const message = `The request took longer than ${httpRequestTimeout} ms`;
-      const timer = setTimeout(() => reject(new RelayError('request_timeout', message)), httpRequestTimeout);
+      const stopDeadline = startDeadline(httpRequestTimeout, () => reject(new RelayError('request_timeout', message)));
       let abort: (() => void) | undefined;
       void this.transport
         .send(messages, attempt, (stop) => (abort = stop))
         .finally(() => (abort = undefined))
         .then(resolve, reject);
       return () => {
-        clearTimeout(timer);
+        stopDeadline();
         abort?.();
       };
     });

@@ -2,13 +2,11 @@ import type { buildConnector } from 'undici';
 
 import { Fifo } from '../../client/delivery/fifo.js';
 import { RelayError } from '../../client/relay.error.js';
+import { startDeadline } from '../../client/timer.limits.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import { type ConnectionTransport, ReceiverConnection } from './receiver-connection.js';
 import type { SocketBudget } from './socket-budget.js';
 import type { TargetRequest, TargetResponse } from './webhook-transport.interface.js';
-
-/** How long a deadline waits for answers if the process was paused when it passed, in ms; at most as long as the pause. */
-const MAX_GRACE = 250;
 
 /** A request for a pool. One of `answer` and `fail` is called once; neither may throw. */
 export interface PooledRequest {
@@ -26,8 +24,8 @@ interface PendingRequest {
   request: PooledRequest;
   /** When its timeout started, in ms of `performance.now()`. */
   startedAt: number;
-  /** Set while its timeout runs. */
-  deadline: NodeJS.Timeout | undefined;
+  /** Set once its timeout has started. */
+  stopDeadline: (() => void) | undefined;
   expired: boolean;
   connection: ReceiverConnection | undefined;
 }
@@ -63,7 +61,7 @@ export class ConnectionPool {
     const pending: PendingRequest = {
       request,
       startedAt: 0,
-      deadline: undefined,
+      stopDeadline: undefined,
       expired: false,
       connection: undefined,
     };
@@ -80,8 +78,8 @@ export class ConnectionPool {
   /** Fails the requests that wait for a connection. */
   endWaits(reason: Error): void {
     this.budget.withdraw(this);
-    for (const { deadline, expired, request } of this.waiting.drain()) {
-      clearTimeout(deadline);
+    for (const { stopDeadline, expired, request } of this.waiting.drain()) {
+      stopDeadline?.();
       if (!expired) request.fail(reason);
     }
   }
@@ -145,10 +143,10 @@ export class ConnectionPool {
     let fault: unknown;
     try {
       if (this.closed || pending.expired) throw new ClosedError('the connections were closed');
-      const message = pending.request.prepare(pending.deadline ? performance.now() - pending.startedAt : 0);
+      const message = pending.request.prepare(pending.stopDeadline ? performance.now() - pending.startedAt : 0);
       isUsable = false;
       pending.connection = connection;
-      if (!pending.deadline) this.startTime(pending);
+      if (!pending.stopDeadline) this.startTime(pending);
       response = await connection.post(message);
       isUsable = true;
     } catch (error) {
@@ -156,7 +154,7 @@ export class ConnectionPool {
       // Unwinds the stack: thousands of requests may be declined one after another.
       if (isUsable) await Promise.resolve();
     }
-    clearTimeout(pending.deadline);
+    pending.stopDeadline?.();
     // An answer may hold back the requests that wait, so it counts before one of them is made on its connection. If none
     // waits, the connection is free first: the next request may be made while the answer is handled.
     const isAwaited = isUsable && this.hasWaiting;
@@ -175,11 +173,7 @@ export class ConnectionPool {
   /** Sets one deadline for the wait and the exchange, independent of the transport. */
   private startTime(pending: PendingRequest): void {
     pending.startedAt = performance.now();
-    pending.deadline = setTimeout(() => {
-      // After a pause of the process, timers fire before the answers that have arrived meanwhile are read.
-      const late = performance.now() - pending.startedAt - this.timeout;
-      pending.deadline = setTimeout(() => this.expire(pending), Math.min(late, MAX_GRACE));
-    }, this.timeout);
+    pending.stopDeadline = startDeadline(this.timeout, () => this.expire(pending));
   }
 
   private expire(pending: PendingRequest): void {
