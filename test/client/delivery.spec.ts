@@ -203,6 +203,7 @@ describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest
     await waitFor(() => state[0] === 1);
     Atomics.store(state, 1, 1);
     Atomics.notify(state, 1);
+    await new Promise((resolve) => setImmediate(resolve)); // timers are next, and sockets after them
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600); // blocks the event loop
     await flushed;
     expect((await done).err).toBeUndefined();
