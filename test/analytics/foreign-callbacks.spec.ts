@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
 import {
   type ArgumentsHost,
   type CanActivate,
@@ -18,6 +17,7 @@ import {
 } from '@nestjs/common';
 import { AnalyticsContext, type AnalyticsRequest, AnalyticsService, Track } from 'nestjs-analytics-relay';
 import pg from 'pg';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { platforms } from '../support/platforms.js';

@@ -1,6 +1,6 @@
-import { expect, it } from '@jest/globals';
 import * as library from 'nestjs-analytics-relay';
 import ts from 'typescript';
+import { expect, it } from 'vitest';
 
 it.each(['Track', 'Page'] as const)(
   '@%s compiled as a standard decorator throws an error that names the missing compiler option',

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { vi } from 'vitest';
 
 import { main } from '../../dist/esm/cli/main.js';
 
@@ -19,7 +19,7 @@ export function runCommand(...args: string[]): Promise<CommandResult> {
   const run = async () => {
     const written = { stdout: '', stderr: '' };
     const spies = (['stdout', 'stderr'] as const).map((name) =>
-      jest.spyOn(process[name], 'write').mockImplementation((text) => {
+      vi.spyOn(process[name], 'write').mockImplementation((text) => {
         written[name] += String(text);
         return true;
       }),

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type DeliveryQueueFactory, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const cleanUp = useCleanUps();
 afterEach(() => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
 });
 
 /** Fewer than open the circuit with two failures each. */
@@ -32,7 +32,7 @@ function itKillsNothing(create: () => Promise<DeliveryQueueFactory>): void {
     await relay.settled('retry', IDS.length);
     setClock(5 * 3_600_000);
     await relay.settled('retry', 2 * IDS.length);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     isUp = true;
     await relay.settled('delivered', IDS.length);
     expect(relay.events.filter(({ type }) => type === 'dead')).toEqual([]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { AcceptedIds } from '../../../lib/webhook-destination/queue/sqlite/accepted-ids.js';
 import { IdHash } from '../../../lib/webhook-destination/queue/sqlite/id-hash.js';
