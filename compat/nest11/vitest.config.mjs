@@ -21,13 +21,9 @@ export default {
   test: {
     ...shared.test,
     include: [
-      'analytics',
-      'e2e',
-      'telemetry',
-      'terminus',
-      'webhook-destination/http',
-      'webhook-destination/ingest',
-    ].map((folder) => `test/${folder}/**/*.spec.ts`),
+      'compat/nest11/*.spec.mjs',
+      'test/{analytics,e2e,telemetry,terminus,webhook-destination/http,webhook-destination/ingest}/**/*.spec.ts',
+    ],
     // They have packages of ES modules alone, or take long and depend on no version of NestJS.
     exclude: [
       '**/node_modules/**',

@@ -4,6 +4,7 @@ import { Logger } from '@nestjs/common';
 import { vi } from 'vitest';
 
 import { main } from '../../dist/esm/cli/main.js';
+import { watchListeners } from './process-listeners.js';
 
 /** What a run of the command line ended with. */
 export interface CommandResult {
@@ -18,6 +19,7 @@ let last: Promise<unknown> = Promise.resolve();
 export function runCommand(...args: string[]): Promise<CommandResult> {
   const run = async () => {
     const written = { stdout: '', stderr: '' };
+    const removeListeners = watchListeners('SIGINT', 'SIGTERM');
     const spies = (['stdout', 'stderr'] as const).map((name) =>
       vi.spyOn(process[name], 'write').mockImplementation((text) => {
         written[name] += String(text);
@@ -28,6 +30,7 @@ export function runCommand(...args: string[]): Promise<CommandResult> {
       return { code: await main(args), ...written };
     } finally {
       spies.forEach((spy) => spy.mockRestore());
+      removeListeners(); // a command leaves them to the end of its process
       Logger.overrideLogger(false); // a command has replaced it
     }
   };

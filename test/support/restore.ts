@@ -2,22 +2,19 @@
 import { ConsoleLogger, Logger } from '@nestjs/common';
 import { afterAll, vi } from 'vitest';
 
-/** Events of the process that tests, commands and applications listen to. */
-const EVENTS = ['SIGINT', 'SIGTERM', 'unhandledRejection'];
+import { watchListeners } from './process-listeners.js';
 
 const env = { ...process.env };
-const listeners = new Set(EVENTS.flatMap((event) => process.rawListeners(event)));
+const removeListeners = watchListeners('SIGINT', 'SIGTERM', 'unhandledRejection');
 
 Logger.overrideLogger(new ConsoleLogger());
+// The package counts for its process; a spec of metrics expects that nothing has been counted yet.
+Reflect.deleteProperty(globalThis, Symbol.for('nestjs-analytics-relay:client-metrics'));
 
 afterAll(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
   for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
   Object.assign(process.env, env);
-  for (const event of EVENTS) {
-    for (const listener of process.rawListeners(event)) {
-      if (!listeners.has(listener)) process.removeListener(event, listener as () => void);
-    }
-  }
+  removeListeners();
 });
