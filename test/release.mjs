@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 const PASSED = 'test/release.passed.json';
 
 /** What all parts depend on. */
-const COMMON = ['jest.*', 'package.json', 'package-lock.json', 'scripts/build.mjs', 'test/support', 'tsconfig*.json'];
+const COMMON = ['package.json', 'package-lock.json', 'scripts/build.mjs', 'test/support', 'tsconfig*.json', 'vitest.*'];
 const QUEUE = ['lib/stores', 'lib/webhook-destination/queue'];
 
 /** Each part by its script, with what else it depends on, as patterns of Git: an asterisk is any path. */

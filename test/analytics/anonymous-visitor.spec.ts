@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Injectable } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -11,6 +10,7 @@ import {
   ValidationError,
 } from 'nestjs-analytics-relay';
 import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen, platforms } from '../support/platforms.js';

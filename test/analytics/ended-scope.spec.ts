@@ -2,7 +2,6 @@ import { AsyncResource } from 'node:async_hooks';
 import type { AddressInfo, Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Param } from '@nestjs/common';
 import { type ClientProxy, ClientProxyFactory, MessagePattern, Payload, Transport } from '@nestjs/microservices';
 import { queue } from 'async';
@@ -10,6 +9,7 @@ import Bottleneck from 'bottleneck';
 import { AnalyticsContext, AnalyticsService, type Message, Track } from 'nestjs-analytics-relay';
 import PQueue from 'p-queue';
 import { concatMap, defer, firstValueFrom, type Observable, Subject, tap } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { platforms } from '../support/platforms.js';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
 import {
   type ArgumentsHost,
   type CanActivate,
@@ -19,6 +18,7 @@ import {
 import { APP_FILTER } from '@nestjs/core';
 import { AnalyticsContext, type AnalyticsRequest, AnalyticsService, Track } from 'nestjs-analytics-relay';
 import pg from 'pg';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { platforms } from '../support/platforms.js';

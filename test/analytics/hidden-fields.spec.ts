@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { IsString } from 'class-validator';
 import { AnalyticsContext, AnalyticsService, Track, TrackedEvent } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { startProvider } from './support/recorded.provider.js';

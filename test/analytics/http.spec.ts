@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import {
   BadRequestException,
   Body,
@@ -23,6 +22,7 @@ import { ApiOperation, ApiResponse, DocumentBuilder, SwaggerModule } from '@nest
 import { IsString } from 'class-validator';
 import { type AnalyticsRequest, Track, type TrackOptions } from 'nestjs-analytics-relay';
 import { map, of, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { platforms } from '../support/platforms.js';

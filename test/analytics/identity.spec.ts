@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import {
   type CanActivate,
   Controller,
@@ -21,6 +20,7 @@ import {
   Track,
   TrackedEvent,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { CollectingApp, type CollectingAppOptions } from './support/collecting.app.js';

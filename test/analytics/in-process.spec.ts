@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Injectable, type ModuleMetadata, type OnModuleInit } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -11,6 +10,7 @@ import {
   sqliteQueue,
   WebhookDestinationModule,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';

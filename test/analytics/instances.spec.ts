@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -12,6 +11,7 @@ import {
   Track,
 } from 'nestjs-analytics-relay';
 import { AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { Alias, type CallContext, Group, Identify, Page, Screen, Track } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { startProvider } from './support/recorded.provider.js';

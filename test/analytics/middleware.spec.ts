@@ -1,11 +1,11 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Server } from 'node:http';
 
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, type MiddlewareConsumer, Module, Param, Req } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AnalyticsContext, AnalyticsModule, type AnalyticsRequest, AnalyticsService } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { CollectingApp, type CollectingAppOptions } from './support/collecting.app.js';

@@ -1,8 +1,8 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module, type ModuleMetadata, Scope } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, AnalyticsService, Page, Track, type TrackOptions } from 'nestjs-analytics-relay';
 import { AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { LogLines } from '../support/relay.js';
@@ -150,14 +150,14 @@ describe('A field of a decorator', () => {
     return () => decorator(Shop.prototype, 'order', { value: () => undefined });
   };
 
-  it.each<[string, object]>([
-    ['userId must be a string or a number', { userId: {} }],
+  it.each<[string, () => object]>([
+    ['userId must be a string or a number', () => ({ userId: {} })],
     [
       'properties.total must not be a promise; mappers are synchronous, so await the value in the method',
-      { userId, properties: { total: Promise.reject(new Error('nobody handles this')) } },
+      () => ({ userId, properties: { total: Promise.reject(new Error('nobody handles this')) } }),
     ],
-  ])('is refused at once where its value is wrong: %s', (fault, options) => {
-    expect(decorate(options)).toThrow(
+  ])('is refused at once where its value is wrong: %s', (fault, createOptions) => {
+    expect(decorate(createOptions())).toThrow(
       expect.objectContaining({ name: 'OptionsError', message: `Shop.order: ${fault}` }),
     );
   });
@@ -169,12 +169,12 @@ describe('A mapper', () => {
 
   /** Options that the types refuse. */
   const loose = (options: object) => options as TrackOptions;
-  // Jest fails a test that leaves a rejection unhandled.
+  // Vitest fails a run that leaves a rejection unhandled.
   const rejects = () => Promise.reject(new Error('nobody handles this'));
 
   const deep = (depth: number): Record<string, unknown> => ({ in: depth > 1 ? deep(depth - 1) : rejects() });
 
-  const runQuery = jest.fn();
+  const runQuery = vi.fn();
 
   @Injectable()
   class Orders {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Res } from '@nestjs/common';
 import { AnalyticsContext, AnalyticsScope, AnalyticsService, ValidationError } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { onExpress } from '../support/platforms.js';

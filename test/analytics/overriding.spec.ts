@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModule, type TestingModuleBuilder } from '@nestjs/testing';
 import {
@@ -10,6 +9,7 @@ import {
   type TrackParams,
 } from 'nestjs-analytics-relay';
 import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 
@@ -51,7 +51,7 @@ class Marketing {
 })
 class AppModule {}
 
-const track = jest.fn<(message: TrackParams) => void>();
+const track = vi.fn<(message: TrackParams) => void>();
 
 class FakeAnalytics {
   track = track;

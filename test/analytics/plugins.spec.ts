@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { type AnalyticsPlugin, AnalyticsService, type EventContext } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { startProvider } from './support/recorded.provider.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import {
   Inject,
   Injectable,
@@ -11,6 +10,7 @@ import {
 import { ContextIdFactory } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, AnalyticsService, getAnalyticsToken, Track } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { LogLines } from '../support/relay.js';

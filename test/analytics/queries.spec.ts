@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { type CallContext, Track } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Injectable, Param, Post, UseInterceptors } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { Test } from '@nestjs/testing';
@@ -14,6 +13,7 @@ import {
   WebhookDestinationModule,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { useCleanUps } from '../support/clean-ups.js';

@@ -3,7 +3,6 @@ import { connect, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { describe, expect, it } from '@jest/globals';
 import {
   Body,
   type CanActivate,
@@ -29,6 +28,7 @@ import {
   InjectAnalytics,
   Track,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { waitFor } from '../support/wait-for.js';
@@ -263,7 +263,7 @@ describe.each(platforms)('On $platform, an event that is recorded in a request',
       ]);
     });
 
-    // Jest fails a test that leaves a rejection unhandled.
+    // Vitest fails a run that leaves a rejection unhandled.
     const rejected = (): unknown => Promise.reject(new Error('nobody handles this'));
     const noPromise = 'it must not return a promise; look up ids in a guard or middleware';
 

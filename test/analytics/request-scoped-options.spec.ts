@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { type DynamicModule, Global, Injectable, Module, Scope } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, memoryQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { LogLines } from '../support/relay.js';
 

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { Readable } from 'node:stream';
 
-import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { AnalyticsContext, type CallContext, Track } from 'nestjs-analytics-relay';
 import { BehaviorSubject, firstValueFrom, lastValueFrom, map, NEVER, Observable, of, retry, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { startProvider } from './support/recorded.provider.js';

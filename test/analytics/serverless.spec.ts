@@ -1,10 +1,10 @@
 import { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 
-import { expect, it } from '@jest/globals';
 import { Controller, Get } from '@nestjs/common';
 import type { Express, Request, Response } from 'express';
 import { AnalyticsService, Track } from 'nestjs-analytics-relay';
+import { expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { waitFor } from '../support/wait-for.js';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 
-import { describe, expect, it } from '@jest/globals';
 import { BullModule, getQueueToken, Processor, WorkerHost } from '@nestjs/bullmq';
 import { Global, Injectable, Module, type ModuleMetadata, type OnApplicationShutdown } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -13,6 +12,7 @@ import {
   Track,
   WebhookDestinationModule,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';

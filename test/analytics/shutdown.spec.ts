@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { AnalyticsService, memoryQueue, Track, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { onFastify } from '../support/platforms.js';

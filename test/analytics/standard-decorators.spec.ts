@@ -1,6 +1,6 @@
-import { expect, it } from '@jest/globals';
 import * as library from 'nestjs-analytics-relay';
 import ts from 'typescript';
+import { expect, it } from 'vitest';
 
 it.each([
   ['Track', 'order() {}'],

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Controller, Get, Injectable, Logger, SetMetadata, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, AnalyticsService, InjectAnalytics, Track } from 'nestjs-analytics-relay';
 import { firstValueFrom, of, throwError } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 
@@ -137,7 +137,7 @@ describe('@Track', () => {
   });
 
   it('logs what keeps it from recording, and never throws it', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     afterwards(() => warn.mockRestore());
     const { target, events } = await start(Shop, 'marketing');
     expect(target.mappedBadly()).toBe('fine');

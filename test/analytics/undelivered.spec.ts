@@ -1,7 +1,7 @@
-import { expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, type AnalyticsModuleOptions, AnalyticsService } from 'nestjs-analytics-relay';
 import type { Plugin } from 'nestjs-analytics-relay/client';
+import { expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';

@@ -16,9 +16,9 @@ import {
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
 import { type DeliveryRecord, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { runCommand, spawnCommand } from '../support/command.js';

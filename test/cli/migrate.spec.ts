@@ -1,6 +1,5 @@
 import { copyFile } from 'node:fs/promises';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import {
@@ -10,6 +9,7 @@ import {
   type NewDelivery,
   sqliteQueue,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue, type SharedQueueOptions } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
@@ -20,7 +20,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
 import { openQueue } from '../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type DeliveryOutcome, type DeliveryQueueFactory, type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';
@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
 import { openQueue } from '../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const ATTEMPTED_AT = 1_700_000_001_000;
 const results = [{ url: 'https://shop.example/hook', outcome: 'permanent' as const, status: 410, duration: 12 }];

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import type { TrackParams } from 'nestjs-analytics-relay/client';
+import { describe, expect, it } from 'vitest';
 import { collect, create, event, tracked } from './support/harness.js';
 
 const KB = 1024;

@@ -1,10 +1,10 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import type { Analytics, AnalyticsSettings, BeforeSend, Callback, Context } from 'nestjs-analytics-relay/client';
+import { describe, expect, it, vi } from 'vitest';
 
 import { collect, create, event, tracked } from './support/harness.js';
 
 describe('beforeSend', () => {
-  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
 
   async function start(settings: Partial<AnalyticsSettings>) {
     const collector = await collect();
@@ -105,9 +105,9 @@ describe('beforeSend', () => {
   );
 
   it('never runs for an event that is refused, and its cancellations are no process warning', async () => {
-    const beforeSend = jest.fn<BeforeSend>(() => null);
+    const beforeSend = vi.fn<BeforeSend>(() => null);
     const { analytics } = await start({ beforeSend, maxQueueSize: 1 });
-    const callback = jest.fn<Callback>();
+    const callback = vi.fn<Callback>();
     const count = (a: Analytics) => a.track(event(), callback);
     count(analytics);
     count(analytics);

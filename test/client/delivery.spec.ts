@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
@@ -43,7 +43,7 @@ it.each([
   ['https://events.example/v1/batch', 'https://other.example/', 1],
   ['http://events.example/v1/batch', 'https://events.example/v1/batch', 1],
 ])('a redirect of %s to %s is followed only if the key stays encrypted', async (host, location, followed) => {
-  jest.spyOn(process, 'emitWarning').mockImplementationOnce(() => undefined);
+  vi.spyOn(process, 'emitWarning').mockImplementationOnce(() => undefined);
   const urls: string[] = [];
   const makeRequest: HTTPClient['makeRequest'] = ({ url }) => {
     const isFirst = urls.push(url) === 1;
@@ -59,7 +59,7 @@ it.each([
   await analytics.flush();
   expect((await done).err).toBeUndefined();
   expect(urls.slice(1)).toEqual(followed === 1 ? [location] : []);
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
 });
 
 describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest) => {
@@ -96,7 +96,7 @@ describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest
   });
 
   it('counts a redirect as delivered, does not follow it, and warns once', async () => {
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const requests: unknown[] = [];
     const server = createHttpServer(({ method, url }, response) => {
       requests.push([method, url]);
@@ -132,7 +132,7 @@ describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest
   });
 
   it.each(['', 'ftp://elsewhere', '/v1/batch'])('ends at a 308 to "%s", which leads nowhere', async (location) => {
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const collector = await collect({ status: 308, headers: { Location: location } });
     const analytics = create({ host: collector.url, httpClient: client() });
     const done = tracked(analytics);

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { AnalyticsEvents } from 'nestjs-analytics-relay/client';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { collect, create, event, tracked } from './support/harness.js';
 
-const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-const unhandled = jest.fn();
+const warnings = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+const unhandled = vi.fn();
 process.on('unhandledRejection', unhandled);
 
 afterEach(() => {
@@ -67,7 +67,7 @@ describe('emitter events', () => {
 
   it('drained comes each time that nothing is pending', async () => {
     const analytics = create({ disable: true });
-    const drained = jest.fn();
+    const drained = vi.fn();
     analytics.on('drained', drained);
     for (let i = 0; i < 3; i++) analytics.track(event());
     await analytics.flush();
@@ -78,7 +78,7 @@ describe('emitter events', () => {
 
   it('reach listeners until they are taken off, and once listeners once', async () => {
     const analytics = create({ disable: true });
-    const [always, once, off, offOnce] = [jest.fn(), jest.fn(), jest.fn(), jest.fn()];
+    const [always, once, off, offOnce] = [vi.fn(), vi.fn(), vi.fn(), vi.fn()];
     const chained = analytics.on('track', always).once('track', once).on('track', off).once('track', offOnce);
     expect(chained.off('track', off).off('track', offOnce)).toBe(analytics);
     for (let i = 0; i < 2; i++) analytics.track(event());
@@ -152,7 +152,7 @@ describe('faults of the application', () => {
     const collector = await collect();
     const analytics = create({ host: collector.url });
     for (const name of ['http_request', 'http_response', 'track', 'drained'] as const) analytics.on(name, listener);
-    const other = jest.fn();
+    const other = vi.fn();
     analytics.on('track', other);
     const outcomes = [tracked(analytics), tracked(analytics)];
     await analytics.flush();
@@ -178,7 +178,7 @@ describe('faults of the application', () => {
   it.each(faults)('a callback that %s causes neither a second delivery nor an error', async (_how, callback) => {
     const collector = await collect();
     const analytics = create({ host: collector.url });
-    const [called, delivered, error] = [jest.fn(callback), jest.fn(), jest.fn()];
+    const [called, delivered, error] = [vi.fn(callback), vi.fn(), vi.fn()];
     analytics.on('track', delivered).on('error', error);
     analytics.track(event(), called);
     analytics.track(event());

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import type { Answer } from './support/collector.js';
 import { collect, create, event, tracked } from './support/harness.js';
 
@@ -31,7 +31,7 @@ describe('flush', () => {
   it('delivers all that was recorded when it was called, and resolves when that is done', async () => {
     const collector = await collect();
     const analytics = create({ host: collector.url });
-    const callback = jest.fn();
+    const callback = vi.fn();
     for (let i = 0; i < 40; i++) analytics.track(event(), callback);
     await analytics.flush();
     expect(collector.messages).toHaveLength(40);
@@ -64,7 +64,7 @@ describe('flush', () => {
     analytics.track(event());
     analytics.track(event()); // in flight before the flush
     await collector.received(1);
-    const flushed = jest.fn();
+    const flushed = vi.fn();
     const flush = analytics.flush().then(flushed);
     await tracked(create({ disable: true, maxEventsInBatch: 1 })); // lets everything that is ready run
     expect(flushed).not.toHaveBeenCalled();
@@ -97,7 +97,7 @@ describe('flush', () => {
   it('resolves when its timeout expires, aborts and fails what is in flight; later events are delivered', async () => {
     const collector = await collect(hang, 200);
     const analytics = create({ host: collector.url });
-    const callback = jest.fn();
+    const callback = vi.fn();
     analytics.track(event(), callback);
     await analytics.flush({ timeout: 50 });
     expect(callback).toHaveBeenCalledTimes(1);
@@ -135,7 +135,7 @@ describe('closeAndFlush', () => {
     analytics.on('call_after_close', (late) => refused.push(late));
     const outcome = tracked(analytics);
     const closed = analytics.closeAndFlush();
-    const callback = jest.fn();
+    const callback = vi.fn();
     analytics.track(event({ messageId: 'late' }), callback);
     await closed;
     expect((await outcome).err).toBeUndefined();
@@ -165,7 +165,7 @@ describe('closeAndFlush', () => {
     analytics.track(event());
     const flush = analytics.flush();
     const close = analytics.closeAndFlush();
-    const refused = jest.fn();
+    const refused = vi.fn();
     analytics.on('call_after_close', refused);
     analytics.track(event());
     expect(refused).toHaveBeenCalledTimes(1);

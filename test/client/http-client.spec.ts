@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -18,7 +18,7 @@ const ok: HTTPResponse = { status: 200, statusText: 'OK' };
 
 describe('httpClient', () => {
   it('may be a function such as fetch', async () => {
-    const fetchFn = jest.fn<HTTPFetchFn>().mockResolvedValue(ok);
+    const fetchFn = vi.fn<HTTPFetchFn>().mockResolvedValue(ok);
     const analytics = create({ httpClient: fetchFn });
     const outcome = tracked(analytics);
     await analytics.flush();
@@ -32,7 +32,7 @@ describe('httpClient', () => {
   });
 
   it('that is a function such as fetch is told to follow no redirect', async () => {
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const collector = await collect({ status: 302, headers: { Location: '/elsewhere' } });
     const analytics = create({ host: collector.url, httpClient: (url, options) => fetch(url, options) });
     analytics.track(event());
@@ -105,7 +105,7 @@ describe('httpClient', () => {
     const analytics = create({ httpRequestTimeout: 10, maxRetries: 0, httpClient: { makeRequest } });
     analytics.track(event());
     await analytics.flush();
-    const stop = jest.fn();
+    const stop = vi.fn();
     request.onAbort!(stop);
     expect(stop).toHaveBeenCalledTimes(1);
     expect(request.signal!.aborted).toBe(true);
@@ -173,7 +173,7 @@ describe('httpClient', () => {
   });
 
   it('has its responses read once', async () => {
-    const text = jest.fn(() => Promise.resolve('{}'));
+    const text = vi.fn(() => Promise.resolve('{}'));
     const analytics = create({ httpClient: () => Promise.resolve({ ...ok, text }) });
     analytics.on('http_response', () => undefined).track(event());
     await analytics.flush();
@@ -194,7 +194,7 @@ describe('keepAliveHttpClient', () => {
 
   it('takes an agent', async () => {
     const agent = new http.Agent();
-    const createConnection = jest.spyOn(agent, 'createConnection' as never);
+    const createConnection = vi.spyOn(agent, 'createConnection' as never);
     const collector = await collect();
     const analytics = create({ host: collector.url, httpClient: keepAliveHttpClient({ agent }) });
     analytics.track(event());

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import type { Analytics, AnalyticsSettings, Plugin } from 'nestjs-analytics-relay/client';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { collect, create, event, tracked } from './support/harness.js';
 
@@ -18,7 +18,7 @@ const cancelling: Plugin = {
 };
 
 describe('Events that are lost', () => {
-  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   afterEach(() => void warn.mockClear());
   const warnings = () => warn.mock.calls.map((call) => [...call]);
 

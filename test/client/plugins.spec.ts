@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import {
   Context,
   ValidationError,
@@ -13,6 +12,7 @@ import {
   type PluginType,
   type Timestamp,
 } from 'nestjs-analytics-relay/client';
+import { describe, expect, it, vi } from 'vitest';
 import { collect, create, event, tracked } from './support/harness.js';
 
 /** A plugin that does nothing but what is given. */
@@ -55,9 +55,9 @@ const settled = () => new Promise((resolve) => setTimeout(resolve, 20));
 describe('plugins', () => {
   it('are loaded once with the instance, and announced', async () => {
     const analytics = create({ disable: true });
-    const registered = jest.fn();
+    const registered = vi.fn();
     analytics.on('register', registered);
-    const load = jest.fn<Plugin['load']>().mockResolvedValue(undefined);
+    const load = vi.fn<Plugin['load']>().mockResolvedValue(undefined);
     await analytics.register(plugin({ type: 'before', name: 'a', load }), plugin({ type: 'after', name: 'b' }));
     expect(load).toHaveBeenCalledTimes(1);
     expect(load.mock.calls[0]![0]).toBeInstanceOf(Context);
@@ -294,7 +294,7 @@ describe('plugins', () => {
     'a throw in a plugin of type %s is reported, and delivery goes on',
     async (type) => {
       const collector = await collect();
-      const other = jest.fn((ctx: Context) => ctx);
+      const other = vi.fn((ctx: Context) => ctx);
       const analytics = create({
         host: collector.url,
         plugins: [plugin({ type, track: fail }), plugin({ type, name: 'other', track: other })],
@@ -414,7 +414,7 @@ describe('loading', () => {
     async (type) => {
       const collector = await collect();
       const loading = deferred();
-      const track = jest.fn((ctx: Context) => ctx);
+      const track = vi.fn((ctx: Context) => ctx);
       const analytics = create({
         host: collector.url,
         maxEventsInBatch: 1,
@@ -470,7 +470,7 @@ describe('loading', () => {
   });
 
   it('ready rejects for a critical plugin of the settings, which is no unhandled rejection', async () => {
-    const unhandled = jest.fn();
+    const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     const load = () => Promise.reject(new Error('of the plugin'));
     const analytics = create({ disable: true, plugins: [plugin({ type: 'before', critical: true, load })] });
@@ -486,9 +486,9 @@ describe('loading', () => {
     ['rejects with what cannot become a string', () => Promise.reject(Object.create(null))],
     ['throws', fail],
   ])('any other plugin whose load %s is dropped with a warning, and delivery goes on', async (_how, load) => {
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const collector = await collect();
-    const track = jest.fn((ctx: Context) => ctx);
+    const track = vi.fn((ctx: Context) => ctx);
     const analytics = create({ host: collector.url, plugins: [plugin({ type: 'before', load, track })] });
     const errors = errorsOf(analytics);
     await analytics.ready;
@@ -506,7 +506,7 @@ describe('loading', () => {
   });
 
   it('register rejects what is no plugin, which is reported as well', async () => {
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const analytics = create({ disable: true });
     const errors = errorsOf(analytics);
     await expect(analytics.register({ name: 'x' } as never)).rejects.toThrow(ValidationError);
@@ -534,9 +534,9 @@ describe('loading', () => {
   it('deregister unloads and removes a plugin, whose throw is reported, and ignores other names', async () => {
     const analytics = create({ disable: true });
     const errors = errorsOf(analytics);
-    const track = jest.fn((ctx: Context) => ctx);
-    const unload = jest.fn(fail);
-    const removed = jest.fn();
+    const track = vi.fn((ctx: Context) => ctx);
+    const unload = vi.fn(fail);
+    const removed = vi.fn();
     analytics.on('deregister', removed);
     await analytics.register(plugin({ type: 'before', name: 'gone', track, unload }));
     await analytics.deregister('gone', 'unknown');
@@ -574,7 +574,7 @@ describe('ending with plugins', () => {
       return ctx;
     };
     const analytics = create({ host: collector.url, plugins: [plugin({ type: 'before', track })] });
-    const callback = jest.fn();
+    const callback = vi.fn();
     analytics.track(event(), callback);
     await analytics.closeAndFlush({ timeout: 30 });
     expect(callback).toHaveBeenCalledTimes(1);
@@ -594,7 +594,7 @@ describe('ending with plugins', () => {
     'an event that the timeout of closeAndFlush ended in a plugin of type %s goes no further',
     async (_type, type, others) => {
       const slow = deferred();
-      const later = jest.fn((ctx: Context) => ctx);
+      const later = vi.fn((ctx: Context) => ctx);
       const track = async () => {
         await slow.promise;
         throw new Error('too late');
@@ -621,11 +621,11 @@ describe('ending with plugins', () => {
     const collector = await collect();
     const track = () => new Promise<Context>(() => undefined);
     const analytics = create({ host: collector.url, plugins: [plugin({ type: 'destination', track })] });
-    const callback = jest.fn();
+    const callback = vi.fn();
     analytics.track(event(), callback);
     await analytics.closeAndFlush({ timeout: 100 });
     expect(collector.messages).toHaveLength(1);
-    expect(callback.mock.calls.map(([err]) => err)).toEqual([undefined]);
+    expect(callback.mock.calls.map(([err]) => err as unknown)).toEqual([undefined]);
   });
 });
 
@@ -723,7 +723,7 @@ describe('a plugin that takes longer than httpRequestTimeout', () => {
   });
 
   it('and fails afterwards leaves no unhandled rejection', async () => {
-    const unhandled = jest.fn();
+    const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
     const late = deferred();
     const track = async (ctx: Context) => (await late.promise, ctx);
@@ -745,7 +745,7 @@ describe('a plugin that takes longer than httpRequestTimeout', () => {
     async (type) => {
       const collector = await collect();
       const loading = deferred();
-      const track = jest.fn((ctx: Context) => ctx);
+      const track = vi.fn((ctx: Context) => ctx);
       const limit = 1_000;
       const analytics = create({
         host: collector.url,
@@ -805,7 +805,7 @@ describe('a plugin that takes longer than httpRequestTimeout', () => {
   it('to unload is removed all the same', async () => {
     const analytics = create({ disable: true, httpRequestTimeout: 20 });
     const errors = errorsOf(analytics);
-    const track = jest.fn((ctx: Context) => ctx);
+    const track = vi.fn((ctx: Context) => ctx);
     await analytics.register(plugin({ type: 'before', track, unload: hang }));
     await analytics.deregister('before');
     expect(errors).toMatchObject([

@@ -4,8 +4,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 
-import { describe, expect, it } from '@jest/globals';
 import { keepAliveHttpClient } from 'nestjs-analytics-relay/client';
+import { describe, expect, it } from 'vitest';
 
 import { createCertificates } from '../support/certificates.js';
 import { useCleanUps } from '../support/clean-ups.js';

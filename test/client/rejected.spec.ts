@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { memoryQueue } from 'nestjs-analytics-relay';
 import { Analytics, type HTTPResponse, ValidationError } from 'nestjs-analytics-relay/client';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { startRelayApp } from '../support/relay.app.js';

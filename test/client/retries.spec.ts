@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { AnalyticsSettings, HTTPResponse } from 'nestjs-analytics-relay/client';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { create, event, tracked } from './support/harness.js';
 
 /** Answers of a stubbed HTTP client: a status, a response, or an error to reject with. */
 type Answer = number | Error | Partial<HTTPResponse>;
 
 // The rules take minutes: time is the test's own, and so is the HTTP client.
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 /** An instance whose requests are answered in order, the last answer again and again, and when they were made. */
 function scripted(answers: Answer[], settings: Partial<AnalyticsSettings> = {}) {
@@ -31,7 +31,7 @@ function scripted(answers: Answer[], settings: Partial<AnalyticsSettings> = {}) 
 }
 
 /** Lets all time pass that timers wait for. */
-const passTime = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+const passTime = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 describe('retries', () => {
   it.each([408, 410, 429, 460, 500, 502, 503, 504, 599])('%i is retried three times by default', async (status) => {
@@ -77,7 +77,7 @@ describe('retries', () => {
     ['a date that has passed', new Date(0).toUTCString(), 1000],
     ['more than five minutes', '86400', 300_000],
   ])('Retry-After as %s is obeyed without using up a retry', async (_form, header, expected) => {
-    jest.setSystemTime(Date.UTC(2030, 0, 1));
+    vi.setSystemTime(Date.UTC(2030, 0, 1));
     const { analytics, waits } = scripted([{ headers: { 'Retry-After': header } }, 200], { maxRetries: 0 });
     const outcome = tracked(analytics);
     await passTime(400_000);
@@ -89,7 +89,7 @@ describe('retries', () => {
     const { analytics, times } = scripted([{ headers: { 'Retry-After': '7' } }, 200], { maxRetries: 0 });
     const outcome = tracked(analytics);
     await passTime(1_000);
-    jest.setSystemTime(Date.now() - 3_600_000);
+    vi.setSystemTime(Date.now() - 3_600_000);
     await passTime(5_900);
     expect(times).toHaveLength(1);
     await passTime(200);
@@ -148,7 +148,7 @@ describe('retries', () => {
         },
       },
     });
-    const ended = jest.fn();
+    const ended = vi.fn();
     analytics.track(event(), ended);
     await passTime(9_900);
     expect(ended).not.toHaveBeenCalled();
@@ -159,7 +159,7 @@ describe('retries', () => {
 
   it('a callback comes with the answer, and no time later', async () => {
     const { analytics } = scripted([200]);
-    const callback = jest.fn();
+    const callback = vi.fn();
     analytics.track(event(), callback);
     await passTime(0);
     expect(callback.mock.calls).toEqual([[undefined, expect.anything()]]);
@@ -171,6 +171,6 @@ describe('retries', () => {
     await passTime(10_000);
     await outcome;
     await analytics.flush({ timeout: 1000 });
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

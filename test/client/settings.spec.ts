@@ -1,4 +1,3 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import {
   Analytics,
   keepAliveHttpClient,
@@ -6,6 +5,7 @@ import {
   ValidationError,
   type AnalyticsSettings,
 } from 'nestjs-analytics-relay/client';
+import { describe, expect, it, vi } from 'vitest';
 import { collect, create, event, tracked } from './support/harness.js';
 
 const SECRET = 'wk_secret';
@@ -89,7 +89,7 @@ describe('settings', () => {
   });
 
   it('post to http://localhost:3000/v1/batch by default, three retries, with the global fetch', async () => {
-    const fetch = jest.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('{}'));
+    const fetch = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('{}'));
     const analytics = create({});
     analytics.track(event());
     await analytics.flush();
@@ -98,9 +98,9 @@ describe('settings', () => {
   });
 
   it('disable: no request is made, and callbacks and events come all the same', async () => {
-    const httpClient = jest.fn<() => Promise<Response>>();
+    const httpClient = vi.fn<() => Promise<Response>>();
     const analytics = create({ disable: true, httpClient });
-    const delivered = jest.fn();
+    const delivered = vi.fn();
     const outcome = tracked(analytics);
     analytics.on('track', delivered);
     await analytics.flush();

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 const rules = new URL('../../dist/esm/client/message/message.rules.js', import.meta.url);
 

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { Analytics as Segment } from '@segment/analytics-node';
 import { Analytics, VERSION } from 'nestjs-analytics-relay/client';
+import { describe, expect, it } from 'vitest';
 import type { Received } from './support/collector.js';
 import { collect } from './support/harness.js';
 

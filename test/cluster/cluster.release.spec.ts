@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../support/shared-queue.js';
 import { CrashReceiver, type Edges } from '../crash/crash.receiver.js';
@@ -14,7 +14,7 @@ import { openQueue } from '../support/open-queue.js';
 /** Messages in all. */
 const MESSAGES = Number(process.env.CLUSTER_MESSAGES ?? 50_000);
 
-jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
 
 await describeOnEach([redisStore, postgresStore], ({ name }) => {
   describe(`Four processes on one ${name}`, () => {

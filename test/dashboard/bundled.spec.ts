@@ -2,8 +2,8 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { promisify } from 'node:util';
 
-import { describe, expect, it } from '@jest/globals';
 import { build } from 'esbuild';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { platforms } from '../support/platforms.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { Receiver } from '../support/receiver.js';

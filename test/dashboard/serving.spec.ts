@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { type CanActivate, type ExecutionContext, UnauthorizedException } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { useCleanUps } from '../support/clean-ups.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import fastifyHelmet from '@fastify/helmet';
 import {
   type CanActivate,
@@ -9,6 +8,7 @@ import {
 } from '@nestjs/common';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import helmet from 'helmet';
+import { describe, expect, it } from 'vitest';
 import type { IncomingMessage } from 'node:http';
 import type { Page } from 'playwright-core';
 

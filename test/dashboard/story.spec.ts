@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import type { AuditEntry } from 'nestjs-analytics-relay';
 import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { onExpress } from '../support/platforms.js';

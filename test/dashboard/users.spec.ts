@@ -1,5 +1,5 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { platforms } from '../support/platforms.js';
@@ -85,7 +85,7 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     allowRefusals(503);
     const queue = memoryQueue()();
     const { page } = await open(createAdapter(), { hash: '#/users?userId=..', options: { queue: () => queue } });
-    jest.spyOn(queue, 'add').mockRejectedValueOnce(new QueueFullError('the queue is full'));
+    vi.spyOn(queue, 'add').mockRejectedValueOnce(new QueueFullError('the queue is full'));
     const opener = page.getByRole('button', { name: "Delete the user's data…" });
     await opener.click();
     await page.getByRole('dialog').getByRole('textbox').fill('..');

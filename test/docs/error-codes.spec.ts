@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 /** Codes that reach no caller: their messages become a reason, an answer or a line, of a log or of the command line. */
 const INTERNAL = [

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 const { slugOf } = (await import(new URL('../../scripts/heading-slug.mjs', import.meta.url).href)) as {
   slugOf: (title: string) => string;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
 
 /** An HTTP status is no message. */
 const STATUS = /^\d{3}$/;

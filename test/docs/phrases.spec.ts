@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 
 const { findPhrase } = (await import(new URL('../../scripts/phrases.mjs', import.meta.url).href)) as {
   findPhrase: (text: string) => string | undefined;

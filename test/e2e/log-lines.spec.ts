@@ -1,9 +1,9 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
-import { describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { AnalyticsModule, AnalyticsService } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';

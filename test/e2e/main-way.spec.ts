@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Body, Controller, Injectable, Module, Post, type Type } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -9,6 +8,7 @@ import {
   verifySignature,
   WebhookDestinationModule,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen, platforms } from '../support/platforms.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Module, type ModuleMetadata, type OnModuleInit } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -10,6 +9,7 @@ import {
   type WebhookDestinationModuleOptions,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { LogLines } from '../support/relay.js';

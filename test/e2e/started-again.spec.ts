@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { memoryQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 @Module({
   imports: [

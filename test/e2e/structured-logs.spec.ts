@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { ConsoleLogger, type LoggerService, type ModuleMetadata } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { memoryQueue, WebhookDestinationModule, WebhookDestinationService } from 'nestjs-analytics-relay';
 import { LoggerModule, NativeLogger } from 'nestjs-pino';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';
@@ -34,7 +34,7 @@ const consoleLogger: JsonLogger = {
   text: 'message',
   imports: (write) => {
     for (const stream of [process.stdout, process.stderr]) {
-      jest.spyOn(stream, 'write').mockImplementation((chunk: unknown) => (write(String(chunk)), true));
+      vi.spyOn(stream, 'write').mockImplementation((chunk: unknown) => (write(String(chunk)), true));
     }
     return [];
   },
@@ -74,7 +74,7 @@ describe.each([consoleLogger, pinoLogger])('Lines of the log by $name', ({ text,
           .split('\n')
           .map((each) => JSON.parse(each) as Line),
       );
-    afterwards(() => jest.restoreAllMocks());
+    afterwards(() => vi.restoreAllMocks());
     const relayModule = WebhookDestinationModule.forRoot({
       sources: [{ name: 'shop', writeKey: 'wk_shop' }],
       destinations: [{ name: 'CRM', urls: [url] }],

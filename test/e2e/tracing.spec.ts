@@ -1,6 +1,5 @@
 import type { Server } from 'node:http';
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type INestApplication, Controller, Module, Post, type DynamicModule } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
@@ -14,6 +13,7 @@ import {
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen, platforms } from '../support/platforms.js';

@@ -1,6 +1,5 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 
-import { beforeEach, expect, it } from '@jest/globals';
 import { Redis } from 'ioredis';
 import {
   type DeliveryQueueFactory,
@@ -9,6 +8,7 @@ import {
   verifyStandardWebhook,
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
+import { beforeEach, expect, it } from 'vitest';
 
 import { sharedQueue } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import type { DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
@@ -7,6 +6,7 @@ import {
   WebhookDestinationModule,
   type WebhookDestinationModuleOptions,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 class App {}
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import type { DeliveryRecord } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { post } from '../support/post.js';
@@ -25,7 +25,7 @@ const MAX_GROWTH = 8 * 1024 * 1024;
 /** Of the whole process, which has more to warm up. */
 const MAX_RSS_GROWTH = 96 * 1024 * 1024;
 
-jest.setTimeout(180_000);
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 describe.each(['Express', 'Fastify'])('On %s', (platform) => {
   const afterwards = useCleanUps();

@@ -1,4 +1,4 @@
-// Runs the whole test suite on a real binary of another Node version: npm run test:node -- 24 [options of Jest]
+// Runs the whole test suite on a real binary of another Node version: npm run test:node -- 24 [options of Vitest]
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,10 +10,9 @@ if (!/^\d+(\.\d+){0,2}$/.test(version ?? '')) {
   process.exit(1);
 }
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const jest = ['--experimental-vm-modules', '--no-warnings=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 
 onEachNode([version], (bin) => {
   // Programs that tests start are of the same version.
   const env = { ...process.env, PATH: `${bin}${delimiter}${process.env.PATH}` };
-  run(join(bin, 'node'), [...jest, ...options], { cwd: root, env });
+  run(join(bin, 'node'), ['node_modules/vitest/vitest.mjs', 'run', ...options], { cwd: root, env });
 });

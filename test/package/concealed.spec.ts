@@ -1,6 +1,5 @@
 import { inspect } from 'node:util';
 
-import { describe, expect, it } from '@jest/globals';
 import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
@@ -15,6 +14,7 @@ import {
   WebhookSignatureGuard,
 } from 'nestjs-analytics-relay';
 import { Analytics } from 'nestjs-analytics-relay/client';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../support/shared-queue.js';
 import { useCleanUps } from '../support/clean-ups.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Controller, type INestApplication, Injectable, Module, Post, UseGuards } from '@nestjs/common';
 import { ModulesContainer, NestFactory } from '@nestjs/core';
 import {
@@ -15,6 +14,7 @@ import {
   WebhookDestinationService,
   WebhookSignatureGuard,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import { useCleanUps } from '../support/clean-ups.js';

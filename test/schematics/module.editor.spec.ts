@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import typescript from 'typescript';
+import { describe, expect, it } from 'vitest';
 
 import { addShutdownHooks, addToImports, rootModuleOf } from '../../lib/schematics/module.editor.js';
 

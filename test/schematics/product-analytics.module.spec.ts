@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { describe, expect, it } from '@jest/globals';
 import typescript from 'typescript';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { post } from '../support/post.js';

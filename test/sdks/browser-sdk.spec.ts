@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import type { Browser, Page, Response } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen, platforms } from '../support/platforms.js';
@@ -8,9 +8,6 @@ import { startRelayApp } from '../support/relay.app.js';
 import { launchChromium, withChromium } from './support/chromium.js';
 import { expectWebhooks, SHARED_SECRET } from './support/expect-webhooks.js';
 import { ShopController } from './support/shop.controller.js';
-
-// A browser is slow to start where other tests run beside it.
-jest.setTimeout(120_000);
 
 const ANONYMOUS_ID: unknown = expect.stringMatching(/^[\w-]{36}$/);
 

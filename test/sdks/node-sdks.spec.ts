@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import RudderAnalytics from '@rudderstack/rudder-sdk-node';
 import { Analytics as SegmentAnalytics } from '@segment/analytics-node';
 import ClassicAnalytics from 'analytics-node';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { platforms } from '../support/platforms.js';

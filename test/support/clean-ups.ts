@@ -1,4 +1,4 @@
-import { afterEach } from '@jest/globals';
+import { afterEach } from 'vitest';
 
 /** Registers what ends something that a test started. */
 export type Afterwards = (cleanUp: () => unknown) => void;

@@ -1,7 +1,15 @@
-import { jest } from '@jest/globals';
+import { vi } from 'vitest';
 
-/** Sets the system's clock of this process by so many ms from where it is; `jest.restoreAllMocks` sets it right. */
+/** Fakes the clock and its timers, and nothing that files and sockets need: they go on. */
+export function fakeTimers(options: { now?: number } = {}): void {
+  vi.useFakeTimers({
+    ...options,
+    toFake: ['Date', 'hrtime', 'performance', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],
+  });
+}
+
+/** Sets the system's clock of this process by so many ms from where it is; `vi.restoreAllMocks` sets it right. */
 export function setClock(offset: number): void {
   const { now } = Date;
-  jest.spyOn(Date, 'now').mockImplementation(() => now() + offset);
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + offset);
 }

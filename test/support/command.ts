@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { vi } from 'vitest';
 
 import { main } from '../../dist/esm/cli/main.js';
+import { watchListeners } from './process-listeners.js';
 
 /** What a run of the command line ended with. */
 export interface CommandResult {
@@ -18,8 +19,9 @@ let last: Promise<unknown> = Promise.resolve();
 export function runCommand(...args: string[]): Promise<CommandResult> {
   const run = async () => {
     const written = { stdout: '', stderr: '' };
+    const removeListeners = watchListeners('SIGINT', 'SIGTERM');
     const spies = (['stdout', 'stderr'] as const).map((name) =>
-      jest.spyOn(process[name], 'write').mockImplementation((text) => {
+      vi.spyOn(process[name], 'write').mockImplementation((text) => {
         written[name] += String(text);
         return true;
       }),
@@ -28,6 +30,7 @@ export function runCommand(...args: string[]): Promise<CommandResult> {
       return { code: await main(args), ...written };
     } finally {
       spies.forEach((spy) => spy.mockRestore());
+      removeListeners(); // a command leaves them to the end of its process
       Logger.overrideLogger(false); // a command has replaced it
     }
   };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 
-import { describe } from '@jest/globals';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import { describe } from 'vitest';
 
 import type { SharedQueueOptions } from './shared-queue.js';
 
@@ -68,7 +68,7 @@ export async function describeOnEach(stores: SharedStore[], suite: (store: Share
     }
     const line = `${store.name} does not answer on ${hostname}:${port}`;
     if (process.env.CI) throw new Error(`${line}, and CI must not pass without it`);
-    // Jest does not show the names of what is skipped when it runs many files.
+    // Vitest does not show the names of what is skipped.
     process.stderr.write(`Tests skipped: ${line}\n`);
     describe.skip(`skipped: ${line}`, () => suite(store));
   }

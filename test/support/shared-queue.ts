@@ -6,7 +6,9 @@ import { postgresQueue, type PostgresQueueOptions } from 'nestjs-analytics-relay
 export type SharedQueueOptions =
   (BullmqQueueOptions & { backend?: undefined }) | (PostgresQueueOptions & { backend: 'postgres' });
 
-/** A queue in the store that the options name. */
-export function sharedQueue({ backend, ...options }: SharedQueueOptions): DeliveryQueueFactory {
-  return backend === 'postgres' ? postgresQueue(options) : bullmqQueue(options);
+const PACKAGE = { bullmqQueue, postgresQueue };
+
+/** A queue in the store that the options name, by this copy of the package. */
+export function sharedQueue({ backend, ...options }: SharedQueueOptions, copy = PACKAGE): DeliveryQueueFactory {
+  return backend === 'postgres' ? copy.postgresQueue(options) : copy.bullmqQueue(options);
 }

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import type { WebhookTransport } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen } from '../support/platforms.js';

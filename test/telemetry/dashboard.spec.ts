@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { AnalyticsModule, AnalyticsService, memoryQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { post } from '../support/post.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { type DataPoint, MeterProvider } from '@opentelemetry/sdk-metrics';
@@ -13,6 +12,7 @@ import {
 } from 'nestjs-analytics-relay';
 import { Analytics, type Context, type Plugin } from 'nestjs-analytics-relay/client';
 import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen } from '../support/platforms.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Test } from '@nestjs/testing';
 import { AggregationTemporality, DataPointType, type MetricData, MeterProvider } from '@opentelemetry/sdk-metrics';
@@ -13,6 +12,7 @@ import {
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 import { openTelemetry, type Telemetry } from 'nestjs-analytics-relay/opentelemetry';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen } from '../support/platforms.js';

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { memoryQueue, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { post } from '../support/post.js';

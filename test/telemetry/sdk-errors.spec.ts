@@ -1,9 +1,9 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { NodeTracerProvider, SamplingDecision, type SpanProcessor } from '@opentelemetry/sdk-trace-node';
 import { AnalyticsModule, AnalyticsService } from 'nestjs-analytics-relay';
 import { openTelemetry, type OpenTelemetryOptions } from 'nestjs-analytics-relay/opentelemetry';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { listen } from '../support/platforms.js';
@@ -51,7 +51,7 @@ afterEach(() => diag.disable());
 
 describe.each(faults)('an error thrown by %s', (_where, createProviders) => {
   it('loses, delays and repeats nothing, and is reported', async () => {
-    const error = jest.fn();
+    const error = vi.fn();
     const ignored = () => undefined;
     const logger = { error, warn: ignored, info: ignored, debug: ignored, verbose: ignored };
     diag.setLogger(logger, { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true });
@@ -67,7 +67,7 @@ describe.each(faults)('an error thrown by %s', (_where, createProviders) => {
     });
     afterwards(() => relay.stop());
     const message = { userId: 'u1', event: 'Ordered' };
-    const callback = jest.fn();
+    const callback = vi.fn();
 
     relay.app.get(AnalyticsService).track({ ...message, messageId: 'm1' }, callback);
     await relay.app.get(AnalyticsService).flush();

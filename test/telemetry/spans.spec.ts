@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import { AnalyticsModule, AnalyticsService } from 'nestjs-analytics-relay';
 import { openTelemetry } from 'nestjs-analytics-relay/opentelemetry';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { Receiver } from '../support/receiver.js';

@@ -2,13 +2,13 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 
-import { describe, expect, it } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { HealthIndicatorService } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
 import Database from 'libsql';
 import { memoryQueue, type QueueCondition, sqliteQueue } from 'nestjs-analytics-relay';
 import { RelayHealthIndicator, type RelayHealthOptions } from 'nestjs-analytics-relay/terminus';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { askHealth, type HealthAnswer, healthMetadata, untilHealth } from '../support/health.app.js';

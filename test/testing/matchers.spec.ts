@@ -1,11 +1,18 @@
-import { describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
+import { expect as expectOfJest } from 'expect';
 import { AnalyticsService } from 'nestjs-analytics-relay';
-import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { AnalyticsRecorder, analyticsMatchers, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { describe, expect as expectOfVitest, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 
-describe('The matchers', () => {
+expectOfVitest.extend(analyticsMatchers);
+expectOfJest.extend(analyticsMatchers); // last, because Vitest writes to Jest's matchers too
+
+describe.each([
+  ['Jest', expectOfJest],
+  ['Vitest', expectOfVitest as unknown as typeof expectOfJest],
+])('The matchers of %s', (_name, expect) => {
   const afterwards = useCleanUps();
 
   async function start() {
@@ -14,13 +21,17 @@ describe('The matchers', () => {
     return { analytics: app.get(AnalyticsService), recorder: app.get(AnalyticsRecorder) };
   }
 
-  /** What a failed expectation says, without colours. */
+  /** What a failed expectation says, without colours, and with an object on one line, which Vitest spreads over many. */
   function failure(expectation: () => void): string {
     try {
       expectation();
     } catch (error) {
       // eslint-disable-next-line no-control-regex -- colours are control sequences
-      return (error as Error).message.replace(/\u001b\[\d+m/g, '');
+      const text = (error as Error).message.replace(/\u001b\[\d+m/g, '');
+      return text
+        .replace(/Object \{\s+/g, '{')
+        .replace(/,\n\}/g, '}')
+        .replace(/,\n +"/g, ', "');
     }
     throw new Error('The expectation held');
   }

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Global, Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
 import {
@@ -16,6 +15,7 @@ import {
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import { useCleanUps } from '../support/clean-ups.js';

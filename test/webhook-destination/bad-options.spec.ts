@@ -1,6 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import {
   memoryQueue,
@@ -8,6 +7,7 @@ import {
   WebhookDestinationModule,
   type WebhookDestinationModuleOptions,
 } from 'nestjs-analytics-relay';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { type Certificates, createCertificates } from '../support/certificates.js';
 

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import {
   ArrayMaxSize,
@@ -21,6 +20,7 @@ import {
 } from 'class-validator';
 import { AnalyticsService, TrackedEvent, type ValidationError } from 'nestjs-analytics-relay';
 import { AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
+import { describe, expect, it } from 'vitest';
 
 class Item {
   @IsString() sku: unknown = 'sku';
@@ -89,7 +89,7 @@ const fine: typeof broken = [
 
 describe('The rules of an event class', () => {
   it.each([...broken, ...fine].map((fields, index) => [index < broken.length, fields] as const))(
-    'are those that class-validator finds broken (%s): %p',
+    'are those that class-validator finds broken (%s): %s',
     async (isBroken, fields) => {
       const app = await Test.createTestingModule({
         imports: [AnalyticsTestingModule.forRoot({ trackingPlan: { violations: 'throw' } })],

@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get, Injectable, Req } from '@nestjs/common';
 import { EventEmitter2, EventEmitterModule, OnEvent } from '@nestjs/event-emitter';
 import { type AnalyticsRequest, Track } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
 import { type CanActivate, type ExecutionContext, Injectable, UseGuards, UseInterceptors } from '@nestjs/common';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { ConnectedSocket, MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { type AnalyticsRequest, AnalyticsContextInterceptor, AnalyticsService, Track } from 'nestjs-analytics-relay';
 import { of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { useCleanUps } from '../../support/clean-ups.js';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
 import { ApolloDriver, type ApolloDriverConfig } from '@nestjs/apollo';
 import { type CanActivate, type ExecutionContext, Injectable, UseGuards, UseInterceptors } from '@nestjs/common';
 import {
@@ -19,6 +18,7 @@ import {
 } from '@nestjs/graphql';
 import { createClient } from 'graphql-ws';
 import { AnalyticsContextInterceptor, type AnalyticsRequest, AnalyticsService, Track } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 
 import { useCleanUps } from '../../support/clean-ups.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import {
   type CanActivate,
   Controller,
@@ -19,6 +18,7 @@ import {
 } from '@nestjs/microservices';
 import { AnalyticsContext, AnalyticsContextInterceptor, AnalyticsService, Track } from 'nestjs-analytics-relay';
 import { firstValueFrom, lastValueFrom, of, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { CollectingApp } from '../support/collecting.app.js';

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
 import { Injectable, UseInterceptors } from '@nestjs/common';
 import { ExternalContextCreator } from '@nestjs/core';
 import { Interval, ScheduleModule } from '@nestjs/schedule';
@@ -13,6 +12,7 @@ import {
 } from 'nestjs-analytics-relay';
 import { defer, lastValueFrom, type Observable, of, timer, toArray } from 'rxjs';
 import { mergeMap, tap } from 'rxjs/operators';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { waitFor } from '../../support/wait-for.js';

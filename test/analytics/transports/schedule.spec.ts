@@ -1,7 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
 import { Injectable } from '@nestjs/common';
 import { Cron, Interval, ScheduleModule, SchedulerRegistry, Timeout } from '@nestjs/schedule';
 import { AnalyticsContext, Track } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { waitFor } from '../../support/wait-for.js';

@@ -1,27 +1,18 @@
-import { afterEach } from '@jest/globals';
 import { Analytics, type AnalyticsSettings, type Context, type TrackParams } from 'nestjs-analytics-relay/client';
+import { onTestFinished } from 'vitest';
 import { Collector, type Answer } from './collector.js';
-
-const collectors: Collector[] = [];
-const instances: Analytics[] = [];
-
-afterEach(async () => {
-  // What a test left undone must not reach the next one.
-  await Promise.all(instances.splice(0).map((analytics) => analytics.closeAndFlush({ timeout: 1 })));
-  await Promise.all(collectors.splice(0).map((collector) => collector.stop()));
-});
 
 /** Starts a collector that stops after the test. */
 export async function collect(...answers: Answer[]): Promise<Collector> {
   const collector = await Collector.start(...answers);
-  collectors.push(collector);
+  onTestFinished(() => collector.stop());
   return collector;
 }
 
 /** Makes an instance that is closed after the test. It sends only when told to, unless the settings say otherwise. */
 export function create(settings: Partial<AnalyticsSettings>): Analytics {
   const analytics = new Analytics({ writeKey: 'wk_test', flushInterval: 600_000, ...settings });
-  instances.push(analytics);
+  onTestFinished(() => analytics.closeAndFlush({ timeout: 1 })); // what it left undone must not reach the next test
   return analytics;
 }
 

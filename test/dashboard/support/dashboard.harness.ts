@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 
-import { afterAll, afterEach, beforeAll, expect, jest } from '@jest/globals';
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 
 import { launchChromium } from '../../sdks/support/chromium.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -38,8 +38,6 @@ export interface VisitOptions extends Pick<OpenOptions, 'browser' | 'hash' | 'to
  * security policy are too, and on a request to another host.
  */
 export function useDashboard() {
-  // A browser is slow to start where other tests run beside it.
-  jest.setTimeout(120_000);
   const afterwards = useCleanUps();
   const faults: string[] = [];
   const refusals = new Set<number>();
@@ -141,7 +139,7 @@ async function expectKeyboardReach(page: Page): Promise<void> {
   expect(faults).toEqual([]);
 }
 
-/** What was looked at in this file: no platform makes a page look different. */
+/** What each file has looked at: no platform makes a page look different. */
 const looks = new Set<string>();
 
 /**
@@ -150,7 +148,8 @@ const looks = new Set<string>();
  * @param name of the screenshots, and of the look: one that this file has seen is not repeated
  */
 export async function expectGoodLook(page: Page, name: string): Promise<void> {
-  if (looks.has(name)) return;
+  const look = `${expect.getState().testPath} ${name}`;
+  if (looks.has(look)) return;
   await page.evaluate(axe.source); // not as a script of the page, which its policy forbids
   for (const viewport of VIEWPORTS) {
     await page.setViewportSize(viewport);
@@ -162,7 +161,7 @@ export async function expectGoodLook(page: Page, name: string): Promise<void> {
       await writeScreenshot(page, `${name}-${viewport.width}-${colorScheme}`, true);
     }
   }
-  looks.add(name); // not before: a second try looks again
+  looks.add(look); // not before: a second try looks again
 }
 
 /** Writes a picture of the window, or of the whole page, to the folder `DASHBOARD_SCREENSHOTS`, if it is set. */

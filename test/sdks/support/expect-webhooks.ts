@@ -1,5 +1,5 @@
-import { expect } from '@jest/globals';
 import { verifySignature } from 'nestjs-analytics-relay';
+import { expect } from 'vitest';
 
 import type { Receiver } from '../../support/receiver.js';
 

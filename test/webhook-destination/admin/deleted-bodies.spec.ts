@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
 
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type DeliveryQueue, type DeliveryState, type RetentionOptions, sqliteQueue } from 'nestjs-analytics-relay';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { keepBackupMark } from '../../support/backup-mark.js';

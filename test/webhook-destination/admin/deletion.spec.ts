@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type AdminOptions, memoryQueue, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { listen, onExpress } from '../../support/platforms.js';
@@ -145,7 +145,7 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
     const [first] = await relay.undelivered();
     await relay.track('m1');
     await relay.settled('retry', 2);
-    jest.spyOn(queue, 'add').mockRejectedValueOnce(new Error('disk full'));
+    vi.spyOn(queue, 'add').mockRejectedValueOnce(new Error('disk full'));
     const failed = await post({ userId: 'u1' });
     expect(failed).toMatchObject({ status: 503, answer: { code: 'deletion_failed' } });
     expect(failed.headers.get('retry-after')).toBe('5');
@@ -288,8 +288,8 @@ describe('requestDeletion', () => {
       'wk_shop',
       ['u1', 'u999', 'other'].map((userId) => ({ type: 'track', event: 'E', userId })),
     );
-    const add = jest.spyOn(queue, 'add');
-    const purge = jest.spyOn(queue, 'purge');
+    const add = vi.spyOn(queue, 'add');
+    const purge = vi.spyOn(queue, 'purge');
     const userIds = Array.from({ length: 999 }, (_, index) => `u${index}`);
     const result = await relay.service.requestDeletion({ userId: 'u999', userIds });
     const { length: sources } = (relay.service as unknown as { sourceNames: string[] }).sourceNames;

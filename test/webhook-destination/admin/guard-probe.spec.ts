@@ -7,10 +7,10 @@ import {
   SetMetadata,
   type Type,
 } from '@nestjs/common';
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Reflector } from '@nestjs/core';
 import { memoryQueue } from 'nestjs-analytics-relay';
 import { firstValueFrom, NEVER, type Observable, of } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { listen, platforms } from '../../support/platforms.js';
@@ -133,7 +133,7 @@ class SilentGuard implements CanActivate {
 
 describe.each(platforms)('At start on $platform, the guard of the admin routes', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
-  afterEach(() => void jest.useRealTimers());
+  afterEach(() => void vi.useRealTimers());
 
   async function start(guard: Type<CanActivate>, providers: Provider[] = [guard]): Promise<Relay> {
     const relay = await Relay.start({ admin: { guard }, providers, adapter: createAdapter() as never });
@@ -142,10 +142,10 @@ describe.each(platforms)('At start on $platform, the guard of the admin routes',
   }
 
   it.each([RolesGuard, OpenLaterGuard, NoCookieGuard, HeaderGuard, NetworkGuard, BotGuard, RouteGuard])(
-    'stops the application when it lets a stranger in: %p',
+    'stops the application when it lets a stranger in: %s',
     async (guard) => {
       const queue = memoryQueue()();
-      const closed = jest.spyOn(queue, 'close');
+      const closed = vi.spyOn(queue, 'close');
       const started = Relay.start({
         admin: { guard },
         providers: [guard],
@@ -170,11 +170,11 @@ describe.each(platforms)('At start on $platform, the guard of the admin routes',
     ]);
   });
 
-  it.each([TypeErrorGuard, RedirectingGuard])('refuses a stranger in a way of its own: %p', async (guard) => {
+  it.each([TypeErrorGuard, RedirectingGuard])('refuses a stranger in a way of its own: %s', async (guard) => {
     await start(guard);
   });
 
-  it.each([ScopedGuard, LateGuard])('lets in whom it knows, then: %p', async (guard) => {
+  it.each([ScopedGuard, LateGuard])('lets in whom it knows, then: %s', async (guard) => {
     const base = await listen((await start(guard)).app);
     const ask = (user: string) =>
       fetch(`${base}/v1/delete`, {
@@ -186,12 +186,12 @@ describe.each(platforms)('At start on $platform, the guard of the admin routes',
   });
 
   it('stops the application when it does not answer', async () => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask', 'performance', 'Date'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
     const started = Relay.start({ admin: { guard: SilentGuard }, adapter: createAdapter() as never });
     const refused = expect(started).rejects.toThrow('admin.guard must answer an anonymous request within 5 s');
     let isSettled = false;
     void refused.finally(() => (isSettled = true));
-    while (!isSettled) await jest.advanceTimersByTimeAsync(500);
+    while (!isSettled) await vi.advanceTimersByTimeAsync(500);
     await refused;
   });
 });

@@ -2,11 +2,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
 import { AnalyticsModule, AnalyticsService, memoryQueue } from 'nestjs-analytics-relay';
 import { RelayHealthIndicator } from 'nestjs-analytics-relay/terminus';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { onExpress } from '../../support/platforms.js';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 
-import { describe, expect, it } from '@jest/globals';
 import { type DeliveryQueueFactory, memoryQueue, sqliteQueue, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import { NEVER } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../../support/shared-queue.js';
 import type { PooledRequest } from '../../../lib/webhook-destination/transport/connection-pool.js';

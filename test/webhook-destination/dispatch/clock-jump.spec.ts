@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type DeliveryQueueFactory, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -12,7 +12,7 @@ import { waitFor } from '../../support/wait-for.js';
 
 const cleanUp = useCleanUps();
 afterEach(() => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
 });
 
 function itKillsNothing(create: () => Promise<DeliveryQueueFactory>): void {
@@ -34,7 +34,7 @@ function itKillsNothing(create: () => Promise<DeliveryQueueFactory>): void {
     await relay.settled('retry', count);
     setClock(5 * 3_600_000);
     await waitFor(() => relay.events.length >= failures);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     isUp = true;
     const ended = () => relay.events.flatMap(({ type }) => (type === 'retry' ? [] : type));
     await waitFor(() => ended().length === count);

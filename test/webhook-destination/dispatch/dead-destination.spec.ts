@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type Observable, Subject } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { DeliveryOutcome, Lease } from '../../../lib/webhook-destination/queue/delivery.interface.js';
+import { fakeTimers } from '../../support/clock.js';
 import { createLoop } from '../../support/destination-loop.js';
 
 const MINUTE = 60_000;
@@ -11,10 +12,10 @@ const WINDOW = 240 * MINUTE;
 describe('A destination that is down for longer than the retry window, in fake time', () => {
   beforeEach(() => {
     Logger.overrideLogger(false);
-    jest.useFakeTimers({ now: 0, doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    fakeTimers({ now: 0 });
   });
   afterEach(() => {
-    jest.useRealTimers();
+    vi.useRealTimers();
   });
 
   /** Returns the concurrency of each consumption; the subject hands deliveries out. */
@@ -55,23 +56,23 @@ describe('A destination that is down for longer than the retry window, in fake t
     for (let count = 0; count < 10; count++) await hand();
     expect([consumed, isConsumed()]).toEqual([[64], false]);
 
-    jest.advanceTimersByTime(10_000);
+    vi.advanceTimersByTime(10_000);
     expect(consumed.splice(0)).toEqual([64, 8]);
     expect(await hand()).toMatchObject({ state: 'waiting', attempt: {} });
     expect([await hand(), isConsumed()]).toEqual([undefined, false]);
-    jest.advanceTimersByTime(20_000);
+    vi.advanceTimersByTime(20_000);
     expect(consumed).toEqual([8]);
   });
 
   it('tries each delivery before it is dead, at the full concurrency once their last attempts are due', async () => {
     const { consumed, hand, isConsumed } = start();
     for (let count = 0; count < 10; count++) await hand();
-    jest.advanceTimersByTime(WINDOW - 10_000);
+    vi.advanceTimersByTime(WINDOW - 10_000);
     consumed.splice(0);
     expect(await hand(0)).toMatchObject({ state: 'waiting' }); // the probe
     expect(await hand(0)).toBeUndefined();
 
-    jest.advanceTimersByTime(MINUTE);
+    vi.advanceTimersByTime(MINUTE);
     expect(consumed.splice(0)).toEqual([8]);
     const dead = { state: 'dead', reason: 'the retry window is over', attempt: { results: [{ status: 503 }] } };
     for (let count = 0; count < 100; count++) expect(await hand(0)).toMatchObject(dead);

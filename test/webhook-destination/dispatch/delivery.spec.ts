@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type DeliveryEvent, verifySignature, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';

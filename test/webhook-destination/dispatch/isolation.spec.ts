@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';

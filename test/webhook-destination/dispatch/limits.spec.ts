@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';

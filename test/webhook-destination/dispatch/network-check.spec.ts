@@ -1,8 +1,8 @@
 import { resolve4 } from 'node:dns/promises';
 import { hostname } from 'node:os';
 
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { memoryQueue, sqliteQueue, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { DnsServer } from '../../support/dns-server.js';

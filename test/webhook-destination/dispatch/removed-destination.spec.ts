@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { expect, it, jest } from '@jest/globals';
 import { memoryQueue } from 'nestjs-analytics-relay';
+import { expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
@@ -21,7 +21,7 @@ it('What a process accepts for a destination before it learns that it was remove
 
   await queue.add([newDelivery('late')]);
   const dead = await relay.settled('dead', 2);
-  const consume = jest.spyOn(queue, 'consume');
+  const consume = vi.spyOn(queue, 'consume');
   for (let turns = 0; turns < 100; turns++) await turn();
   expect(consume.mock.calls.length).toBeLessThan(3); // nobody looks for more without end
   expect(dead).toMatchObject(['queued', 'late'].map((messageId) => ({ messageId, reason: 'destination removed' })));

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { lastAttemptAt, nextAttemptAt } from '../../../lib/webhook-destination/dispatch/retry-schedule.util.js';
 import { parseRetryAfter } from '../../../lib/client/retry-after.util.js';

@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { sqliteQueue } from 'nestjs-analytics-relay';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Pause } from '../../../lib/webhook-destination/dispatch/pause.util.js';
 import type { Delivery, DeliveryOutcome } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { fakeTimers } from '../../support/clock.js';
 import { createLoop } from '../../support/destination-loop.js';
 import { Relay } from '../../support/relay.js';
 import { ScriptedReceiver, status } from '../../support/scripted-receiver.js';
@@ -16,11 +17,11 @@ const HOUR = 3_600_000;
 describe('The window of four hours, in fake time', () => {
   beforeEach(() => {
     Logger.overrideLogger(false);
-    jest.useFakeTimers({ now: 0, doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    fakeTimers({ now: 0 });
   });
   afterEach(() => {
-    jest.restoreAllMocks();
-    jest.useRealTimers();
+    vi.restoreAllMocks();
+    vi.useRealTimers();
   });
 
   /** Takes one delivery from its first attempt to its end, each attempt at the moment that was asked for. */
@@ -71,7 +72,7 @@ describe('The window of four hours, in fake time', () => {
       if (outcome?.state !== 'waiting') return { state: outcome!.state, delivery };
       const { nextAttemptAt } = outcome;
       const pause = pauses.find(({ from, to }) => from <= nextAttemptAt && nextAttemptAt < to!);
-      jest.advanceTimersByTime((pause?.to ?? nextAttemptAt) - Date.now());
+      vi.advanceTimersByTime((pause?.to ?? nextAttemptAt) - Date.now());
     }
   }
 
@@ -81,7 +82,7 @@ describe('The window of four hours, in fake time', () => {
   it.each([0, 0.5, 1, 0.37, 0.69])(
     'ends a delivery that is never taken, with its attempts on record and the last just inside (jitter %d)',
     async (jitter) => {
-      jest.spyOn(Math, 'random').mockReturnValue(jitter);
+      vi.spyOn(Math, 'random').mockReturnValue(jitter);
       const { state, delivery } = await run(failing);
       expect(state).toBe('dead');
       const moments = delivery.attempts.map(({ startedAt }) => startedAt);
@@ -92,7 +93,7 @@ describe('The window of four hours, in fake time', () => {
   );
 
   it('is longer by the time in which the destination was paused', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
     const pauses = [
       { from: HOUR, to: 10 * HOUR },
       { from: 11 * HOUR, to: 12 * HOUR },
@@ -110,7 +111,7 @@ describe('The window of four hours, in fake time', () => {
     const { state, delivery } = await run(() => {
       if (Date.now() < 4 * HOUR - 5_000) return failing();
       count++;
-      jest.advanceTimersByTime(8_000);
+      vi.advanceTimersByTime(8_000);
       return Promise.resolve({ status: 200, retryAfter: undefined });
     });
     expect([state, count]).toEqual(['delivered', 1]);
@@ -120,7 +121,7 @@ describe('The window of four hours, in fake time', () => {
   it('ends with one last attempt if it was over while the process was stopped, in flight or not', async () => {
     let count = 0;
     const post = () => {
-      if (++count === 1) jest.advanceTimersByTime(9 * HOUR);
+      if (++count === 1) vi.advanceTimersByTime(9 * HOUR);
       return failing();
     };
     const { state, delivery } = await run(post);
@@ -132,10 +133,10 @@ describe('The window of four hours, in fake time', () => {
   });
 
   it('is not shorter by the time that the clock jumped ahead', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
     let count = 0;
     const { state, delivery } = await run(() => {
-      if (++count === 5) jest.setSystemTime(Date.now() + 5 * HOUR);
+      if (++count === 5) vi.setSystemTime(Date.now() + 5 * HOUR);
       return failing();
     });
     expect(state).toBe('dead');
@@ -144,7 +145,7 @@ describe('The window of four hours, in fake time', () => {
   });
 
   it('begins with the first wait again after a replay, whatever was attempted before', async () => {
-    jest.spyOn(Math, 'random').mockReturnValue(0.5);
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
     const attempts = Array.from({ length: 16 }, (_, index) => ({ startedAt: -index - 1, results: [] })).reverse();
     const { delivery } = await run(failing, [], { firstAttemptAt: 0, attempts });
     const seconds = delivery.attempts.slice(16).map(({ startedAt }) => startedAt / 1_000);

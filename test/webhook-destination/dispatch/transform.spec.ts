@@ -1,4 +1,3 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import {
   type BodyTransform,
   signBody,
@@ -6,6 +5,7 @@ import {
   verifyStandardWebhook,
   type WebhookDestinationModuleOptions,
 } from 'nestjs-analytics-relay';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Relay } from '../../support/relay.js';
@@ -16,7 +16,7 @@ const SECRET = 'a secret of 24 bytes ...';
 
 describe('The transform of a destination', () => {
   const cleanUp = useCleanUps();
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
 
   async function start(
     transform: unknown,
@@ -134,7 +134,7 @@ describe('The transform of a destination', () => {
     ['returns a promise', () => Promise.resolve({}), 'it must be synchronous, but returned a promise'],
     ['rejects', () => Promise.reject(new Error('later')), 'it must be synchronous, but returned a promise'],
     ['returns a BigInt in it', () => ({ amount: 1n }), 'Do not know how to serialize a BigInt'],
-    ['returns a circle', () => circular, expect.stringContaining('circular') as unknown as string],
+    ['returns a circle', () => circular, expect.stringContaining('circular')],
     ['returns null', () => null, 'it must return a JSON-serializable object, or undefined'],
     ['returns text', () => 'body', 'it must return a JSON-serializable object, or undefined'],
     ['returns a function', () => () => undefined, 'it must return a JSON-serializable object, or undefined'],
@@ -166,7 +166,7 @@ describe('The transform of a destination', () => {
   });
 
   it('that was mended takes part in a replay', async () => {
-    const transform = jest.fn<BodyTransform>(() => {
+    const transform = vi.fn<BodyTransform>(() => {
       throw new Error('not yet');
     });
     const { relay, receiver } = await start(transform);

@@ -1,9 +1,9 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { RateLimiter, RecentSet } from '../../../lib/webhook-destination/http/rate.limiter.js';
 
 describe('RateLimiter', () => {
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => void vi.restoreAllMocks());
 
   it('tells how long a source past its limit must wait, which then begins anew', () => {
     const limiter = new RateLimiter({ limit: 2, ttl: 60_000 });
@@ -45,7 +45,7 @@ describe('RateLimiter', () => {
   it('makes nobody wait longer because the clock was set back', () => {
     const limiter = new RateLimiter({ limit: 1, ttl: 60_000 });
     limiter.count('shop');
-    jest.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() - 3_600_000);
     expect(limiter.count('shop')).toBeLessThanOrEqual(60_000);
   });
 });

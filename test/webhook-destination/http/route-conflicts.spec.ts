@@ -1,4 +1,3 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import {
   All,
   Controller,
@@ -12,6 +11,7 @@ import {
   VersioningType,
 } from '@nestjs/common';
 import { RouterModule } from '@nestjs/core';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -153,10 +153,10 @@ describe.each(platforms)("The application's own routes on $platform", ({ createA
   });
 
   it('are named in a warning if they match by a parameter', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start(ResourceController);
     const lines = warn.mock.calls.map(([line]) => String(line));
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     expect(lines).toContainEqual(
       expect.stringMatching(
         /^The relay answers POST \/v1\/batch, .*POST \/v1\/delete, which POST \/v1\/:resource \(ResourceController\.create\) matches too\. If that route needs them, set another ingest\.prefix than 'v1'/,
@@ -165,10 +165,10 @@ describe.each(platforms)("The application's own routes on $platform", ({ createA
   });
 
   it('raise nothing if they differ by method or path, or catch all requests', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     await start(ApartController);
     const lines = warn.mock.calls.map(([line]) => String(line));
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     expect(lines.filter((line) => line.includes('ingest.prefix'))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Post } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { listen, platforms } from '../../support/platforms.js';

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { createConnection } from 'node:net';
 import { promisify } from 'node:util';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import type { INestApplication } from '@nestjs/common';
 import { WebhookDestinationModule, memoryQueue } from 'nestjs-analytics-relay';
 import { Agent, fetch as fetchBy } from 'undici';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -76,7 +76,7 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     const { host } = await startRelayApp(afterwards, createAdapter(), {
       options: { queue: () => queue, ingest: { cors: true } },
     });
-    const added = jest.spyOn(queue, 'add').mockReturnValue(new Promise(() => undefined));
+    const added = vi.spyOn(queue, 'add').mockReturnValue(new Promise(() => undefined));
     const { port } = new URL(host);
     const socket = createConnection(Number(port), '127.0.0.1');
     socket.on('error', () => undefined).resume();
@@ -92,9 +92,9 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
     const add = queue.add.bind(queue);
     let release = () => {};
     const held = new Promise<void>((resolve) => (release = resolve));
-    jest.spyOn(queue, 'add').mockImplementation((deliveries) => held.then(() => add(deliveries)));
+    vi.spyOn(queue, 'add').mockImplementation((deliveries) => held.then(() => add(deliveries)));
     const answer = post(`${host}/v1/track`, json);
-    await waitFor(() => jest.mocked(queue.add).mock.calls.length === 1);
+    await waitFor(() => vi.mocked(queue.add).mock.calls.length === 1);
     const closed = app.close();
     await new Promise((resolve) => setImmediate(resolve)); // the hooks that come before the server closes have run
     release();

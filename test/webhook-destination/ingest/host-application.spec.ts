@@ -3,7 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-import { describe, expect, it } from '@jest/globals';
 import {
   Body,
   type CallHandler,
@@ -26,6 +25,7 @@ import { IsString } from 'class-validator';
 import express from 'express';
 import { type DeliveryQueueFactory, memoryQueue } from 'nestjs-analytics-relay';
 import { catchError, map, throwError, timeout } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';

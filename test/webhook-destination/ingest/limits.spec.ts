@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -132,7 +132,7 @@ describe.each(platforms)('Limits on $platform', ({ createAdapter }) => {
   });
 
   it('the application may say what the address is', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     afterwards(() => warn.mockRestore());
     const { send } = await start({
       rateLimit: { limit: 1, ttl: 60_000, by: 'address' },

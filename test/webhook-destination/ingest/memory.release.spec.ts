@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, createConnection, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { FuzzedRelay } from '../../support/fuzzed.relay.js';

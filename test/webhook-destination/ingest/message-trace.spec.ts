@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { expect, it } from 'vitest';
 
 import { takeTrace } from '../../../lib/webhook-destination/ingest/accepted-message.js';
 

@@ -1,6 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Controller, Logger, Post } from '@nestjs/common';
 import { memoryQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -41,14 +41,14 @@ describe.each(platforms)('The endpoint on $platform', ({ createAdapter }) => {
   it('does not flood the log while the queue takes nothing', async () => {
     const { app, host } = await start({ options: { queue: fullQueue } });
     const [error, warn] = (['error', 'warn'] as const).map((level) =>
-      jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined),
+      vi.spyOn(Logger.prototype, level).mockImplementation(() => undefined),
     );
     for (let times = 0; times < 30; times++) await post(`${host}/v1/track`, message);
     await app.close();
     expect(error!.mock.calls.length).toBe(20);
     expect(error).toHaveBeenCalledWith('Messages could not be queued: database or disk is full');
     expect(warn).toHaveBeenCalledWith('Similar lines suppressed: 10');
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
   });
 
   it('limits the requests of each source by itself', async () => {

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -15,6 +14,7 @@ import {
   sqliteQueue,
 } from 'nestjs-analytics-relay';
 import { NEVER } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -37,10 +37,10 @@ const track = (messageId: string, bytes = 0) => ({
 const tracks = (count: number, prefix = 'm') => Array.from({ length: count }, (_, index) => track(`${prefix}${index}`));
 
 beforeEach(() => {
-  jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+  vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 });
 afterEach(() => {
-  jest.restoreAllMocks();
+  vi.restoreAllMocks();
 });
 
 const afterwards = useCleanUps();
@@ -52,7 +52,7 @@ async function start(
   adapter: AbstractHttpAdapter = new ExpressAdapter(),
 ) {
   const queue = factory();
-  jest.spyOn(queue, 'consume').mockReturnValue(NEVER);
+  vi.spyOn(queue, 'consume').mockReturnValue(NEVER);
   const app = await startRelayApp(afterwards, adapter, {
     options: {
       queue: () => queue,
@@ -71,7 +71,7 @@ function holdBack(queue: DeliveryQueue, from = 0) {
   const add = queue.add.bind(queue);
   const held: { deliveries: NewDelivery[]; end: () => void }[] = [];
   let calls = 0;
-  jest.spyOn(queue, 'add').mockImplementation(async (deliveries) => {
+  vi.spyOn(queue, 'add').mockImplementation(async (deliveries) => {
     if (calls++ >= from) await new Promise<void>((end) => held.push({ deliveries, end }));
     await add(deliveries);
   });
@@ -84,7 +84,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
 ])('A posted batch for many destinations on %s', (_platform, createAdapter) => {
   it('is stored in portions under one answer, and the event loop serves others between them', async () => {
     const { host, queue, count } = await start(40, memoryQueue(), createAdapter());
-    const add = jest.spyOn(queue, 'add');
+    const add = vi.spyOn(queue, 'add');
     let turns = 0;
     const turn = setInterval(() => turns++, 0);
     expect((await post(`${host}/v1/batch`, { batch: tracks(1_000) })).status).toBe(200);
@@ -102,7 +102,7 @@ describe.each<[string, () => AbstractHttpAdapter]>([
   it('is answered 503 if a portion cannot be stored, and stored once each when it is posted again', async () => {
     const { host, queue, count } = await start(40, memoryQueue(), createAdapter());
     const add = queue.add.bind(queue);
-    const spy = jest.spyOn(queue, 'add').mockImplementation((deliveries) => {
+    const spy = vi.spyOn(queue, 'add').mockImplementation((deliveries) => {
       return spy.mock.calls.length === 3 ? Promise.reject(new QueueUnavailableError('disk full')) : add(deliveries);
     });
     const batch = tracks(500);
@@ -128,7 +128,7 @@ describe('accept()', () => {
 
   it('names in one result all that is invalid in every portion', async () => {
     const { relay, queue, count } = await start(2);
-    const add = jest.spyOn(queue, 'add');
+    const add = vi.spyOn(queue, 'add');
     const messages: unknown[] = tracks(6_000);
     for (const index of [0, 2_999, 5_999]) messages[index] = { type: 'track' };
     const { accepted, rejected } = await relay.accept('wk_shop', messages);
@@ -149,7 +149,7 @@ describe('accept()', () => {
   it('says how much is stored if the queue fails between portions, and stores the rest when it is called again', async () => {
     const { relay, queue, count } = await start(1);
     const add = queue.add.bind(queue);
-    const spy = jest.spyOn(queue, 'add').mockImplementation((deliveries) => {
+    const spy = vi.spyOn(queue, 'add').mockImplementation((deliveries) => {
       return spy.mock.calls.length === 2 ? Promise.reject(new QueueUnavailableError('disk full')) : add(deliveries);
     });
     const messages = tracks(6_000);
@@ -164,7 +164,7 @@ describe('accept()', () => {
 
   it('stores large messages in portions of 8 MiB', async () => {
     const { relay, queue, count } = await start(40);
-    const add = jest.spyOn(queue, 'add');
+    const add = vi.spyOn(queue, 'add');
     const messages = Array.from({ length: 20 }, (_, index) => track(`m${index}`, 30_000));
     expect(await relay.accept('wk_shop', messages)).toEqual({ accepted: 20, rejected: [] });
     expect(await count()).toBe(800);
@@ -176,7 +176,7 @@ describe('accept()', () => {
   it('rejects with the error of the queue if nothing is stored', async () => {
     const { relay, queue, count } = await start(1);
     const failure = new QueueUnavailableError('disk full');
-    jest.spyOn(queue, 'add').mockRejectedValueOnce(failure);
+    vi.spyOn(queue, 'add').mockRejectedValueOnce(failure);
     await expect(relay.accept('wk_shop', tracks(6_000))).rejects.toBe(failure);
     expect(await count()).toBe(0);
   });
@@ -269,7 +269,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const { relay, queue, count } = await start(2, sharedQueue(options));
-      const add = jest.spyOn(queue, 'add');
+      const add = vi.spyOn(queue, 'add');
       expect(await relay.accept('wk_shop', tracks(1_500))).toEqual({ accepted: 1_500, rejected: [] });
       expect(await count()).toBe(3_000);
       expect(add.mock.calls.map(([deliveries]) => deliveries.length)).toEqual([2_000, 1_000]);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { RequestAdmission } from '../../../lib/webhook-destination/ingest/request.admission.js';
 import { SourceRegistry } from '../../../lib/webhook-destination/ingest/source.registry.js';

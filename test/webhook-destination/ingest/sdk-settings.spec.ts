@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { Controller, Get } from '@nestjs/common';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';

@@ -1,6 +1,6 @@
 import { createConnection, type Socket } from 'node:net';
 
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -16,23 +16,23 @@ describe.each(platforms)('An upload on $platform', ({ createAdapter }) => {
   /** Sends the head of a request and the first bytes of its body, and waits until the endpoint reads it. */
   async function upload(length: number, start: string): Promise<void> {
     const { host } = await startRelayApp(afterwards, createAdapter());
-    jest.useFakeTimers({
-      doNotFake: ['Date', 'hrtime', 'nextTick', 'queueMicrotask', 'setImmediate', 'clearImmediate'],
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
     });
     answer = '';
     socket = createConnection(Number(new URL(host).port), '127.0.0.1');
     afterwards(() => {
-      jest.useRealTimers();
+      vi.useRealTimers();
       socket.destroy();
     });
     socket.on('data', (chunk) => (answer += chunk.toString()));
     socket.write(`POST /v1/track HTTP/1.1\r\nHost: relay\r\nContent-Length: ${length}\r\n\r\n${start}`);
-    while (jest.getTimerCount() === 0) await turn();
+    while (vi.getTimerCount() === 0) await turn();
   }
 
   /** Lets the time pass, and what it causes happen. */
   async function pass(seconds: number): Promise<void> {
-    jest.advanceTimersByTime(seconds * 1_000);
+    vi.advanceTimersByTime(seconds * 1_000);
     for (let turns = 0; turns < 50; turns++) await turn();
   }
 
@@ -46,7 +46,7 @@ describe.each(platforms)('An upload on $platform', ({ createAdapter }) => {
     await upload(body.length, body.slice(0, 20));
     await pass(19);
     expect(answer).toBe('');
-    jest.useRealTimers(); // the delivery has timers of its own
+    vi.useRealTimers(); // the delivery has timers of its own
     socket.write(body.slice(20));
     expect(await answered()).toContain('200 OK');
   });

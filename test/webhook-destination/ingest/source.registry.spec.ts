@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { SourceRegistry } from '../../../lib/webhook-destination/ingest/source.registry.js';
 

@@ -1,17 +1,17 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { shareCalls } from '../../../lib/webhook-destination/observe/queue.figures.js';
 
 describe('shareCalls', () => {
-  beforeEach(() => void jest.useFakeTimers());
-  afterEach(() => void jest.useRealTimers());
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
 
   /** Something that takes so many ms to answer. */
   function create(takes: number) {
     let asked = 0;
     const ask = shareCalls(async () => {
       asked++;
-      await jest.advanceTimersByTimeAsync(takes);
+      await vi.advanceTimersByTimeAsync(takes);
       return asked;
     });
     return { ask, asked: () => asked };
@@ -29,10 +29,10 @@ describe('shareCalls', () => {
   ])('uses what took %i ms for %i ms', async (takes, reuse) => {
     const { ask, asked } = create(takes);
     await ask();
-    jest.advanceTimersByTime(reuse - 1);
+    vi.advanceTimersByTime(reuse - 1);
     await ask();
     expect(asked()).toBe(1);
-    jest.advanceTimersByTime(1);
+    vi.advanceTimersByTime(1);
     await ask();
     expect(asked()).toBe(2);
   });
@@ -49,7 +49,7 @@ describe('shareCalls', () => {
     let fault: Error | undefined;
     const ask = shareCalls(() => (fault ? fail(fault) : Promise.resolve('here')));
     await ask();
-    jest.advanceTimersByTime(15_000);
+    vi.advanceTimersByTime(15_000);
     fault = new Error('the store is gone');
     await expect(ask()).rejects.toBe(fault);
     fault = undefined;

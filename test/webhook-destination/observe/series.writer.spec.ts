@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { SeriesWriter } from '../../../lib/webhook-destination/observe/series.writer.js';
 import type { SeriesRecord } from '../../../lib/webhook-destination/queue/series-store.interface.js';
@@ -15,12 +15,12 @@ describe('SeriesWriter', () => {
   const stored = new Map<string, SeriesRecord>();
 
   beforeEach(() => {
-    jest.useFakeTimers({ now: 0 });
+    vi.useFakeTimers({ now: 0 });
     fault = undefined;
     writes.length = 0;
     stored.clear();
   });
-  afterEach(() => void jest.useRealTimers());
+  afterEach(() => void vi.useRealTimers());
 
   const store = {
     write(records: SeriesRecord[]): Promise<void> {
@@ -53,7 +53,7 @@ describe('SeriesWriter', () => {
     for (let second = 0; second < 300; second++) {
       minutes.now('crm').sum++;
       tens.now('shop').sum++;
-      await jest.advanceTimersByTimeAsync(1_000);
+      await vi.advanceTimersByTimeAsync(1_000);
     }
     const gaps = writes.slice(1).map(({ at }, index) => at - writes[index]!.at);
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(10_000);
@@ -66,7 +66,7 @@ describe('SeriesWriter', () => {
     const { writer, minutes } = start();
     fault = new Error('the store is gone');
     minutes.now('crm').sum = 3;
-    await jest.advanceTimersByTimeAsync(MINUTE);
+    await vi.advanceTimersByTimeAsync(MINUTE);
     expect([writes.length > 1, stored.size]).toEqual([true, 0]);
     expect(await minutes.read('crm', 0, Date.now())).toEqual([[0, { sum: 3 }]]);
     fault = undefined;
@@ -77,13 +77,13 @@ describe('SeriesWriter', () => {
   it('writes what was counted while the end of its interval was written', async () => {
     const { writer, minutes } = start();
     minutes.now('crm').sum = 1;
-    const write = jest.spyOn(store, 'write').mockImplementationOnce(() => {
-      jest.setSystemTime(MINUTE - 1);
+    const write = vi.spyOn(store, 'write').mockImplementationOnce(() => {
+      vi.setSystemTime(MINUTE - 1);
       minutes.now('crm').sum++;
-      jest.setSystemTime(MINUTE);
+      vi.setSystemTime(MINUTE);
       return Promise.resolve();
     });
-    await jest.advanceTimersByTimeAsync(10_000);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(write).toHaveBeenCalledTimes(1);
     await writer.close();
     expect(await start().minutes.read('crm', 0, Date.now())).toEqual([[0, { sum: 2 }]]);
@@ -94,7 +94,7 @@ describe('SeriesWriter', () => {
   function holdWrite() {
     let end!: (fault?: Error) => void;
     const held = new Promise<void>((resolve, reject) => (end = (fault) => (fault ? reject(fault) : resolve())));
-    const write = jest.spyOn(store, 'write').mockImplementationOnce(() => held);
+    const write = vi.spyOn(store, 'write').mockImplementationOnce(() => held);
     return { write, end };
   }
 
@@ -102,9 +102,9 @@ describe('SeriesWriter', () => {
     const { writer, minutes } = start();
     const { write, end } = holdWrite();
     minutes.now('crm').sum = 3;
-    await jest.advanceTimersByTimeAsync(MINUTE);
+    await vi.advanceTimersByTimeAsync(MINUTE);
     minutes.now('crm').sum = 4;
-    await jest.advanceTimersByTimeAsync(MINUTE);
+    await vi.advanceTimersByTimeAsync(MINUTE);
     expect(write).toHaveBeenCalledTimes(1);
     end(new Error('the store is gone'));
     await writer.close();
@@ -120,11 +120,11 @@ describe('SeriesWriter', () => {
     const { writer, minutes } = start();
     const { write, end } = holdWrite();
     minutes.now('crm').sum = 1;
-    await jest.advanceTimersByTimeAsync(10_000);
-    const onClosed = jest.fn();
+    await vi.advanceTimersByTimeAsync(10_000);
+    const onClosed = vi.fn();
     const closed = writer.close().then(onClosed);
     minutes.now('crm').sum = 2;
-    await jest.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect([write.mock.calls.length, onClosed.mock.calls.length]).toEqual([1, 0]);
     end();
     await closed;
@@ -137,10 +137,10 @@ describe('SeriesWriter', () => {
     const { write, end } = holdWrite();
     minutes.now('crm').sum = 1;
     const closed = writer.close();
-    await jest.advanceTimersByTimeAsync(2_000);
+    await vi.advanceTimersByTimeAsync(2_000);
     await closed;
     end(new Error('the store is gone'));
-    await jest.advanceTimersByTimeAsync(MINUTE);
+    await vi.advanceTimersByTimeAsync(MINUTE);
     expect(write).toHaveBeenCalledTimes(1);
     write.mockRestore();
   });

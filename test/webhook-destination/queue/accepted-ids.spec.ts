@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { AcceptedIds } from '../../../lib/stores/sqlite/accepted-ids.js';
 import { IdHash } from '../../../lib/stores/sqlite/id-hash.js';

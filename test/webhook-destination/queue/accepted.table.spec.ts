@@ -1,5 +1,5 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import Database from 'libsql';
+import { describe, expect, it, vi } from 'vitest';
 
 import { AcceptedTable } from '../../../lib/stores/sqlite/accepted.table.js';
 import { SCHEMA } from '../../../lib/stores/sqlite/sqlite.schema.js';
@@ -90,7 +90,7 @@ describe('The table of accepted messages', () => {
   it('reads no row to find what is posted again, however many rows it lies in', () => {
     const accepted = new Accepted({ age: 24 * HOUR, count: 1_000_000 });
     for (let batch = 0; batch < 1_000; batch++) accepted.add(names(batch * 5, batch * 5 + 5));
-    const parse = jest.spyOn(JSON, 'parse');
+    const parse = vi.spyOn(JSON, 'parse');
     expect(accepted.add(names(0, 1_000).map((_, index) => `m${index * 5}`))).toHaveLength(1_000);
     expect(parse.mock.calls).toHaveLength(1); // that of the ids posted
     parse.mockRestore();

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type Database from 'libsql';
 import { type DeliveryQueue, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openQueue } from '../../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const SqliteFile = createRequire(import.meta.url)('libsql') as typeof Database;
 const acceptedAt = Date.now();

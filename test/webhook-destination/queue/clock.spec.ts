@@ -1,9 +1,9 @@
 import { cpSync, utimesSync } from 'node:fs';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { type Lease, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { SteadyClock } from '../../../lib/webhook-destination/queue/steady-clock.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -23,7 +23,7 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => `m$
 describe('When the clock is set back', () => {
   const afterwards = useCleanUps();
   afterEach(() => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
   });
 
   async function start(engine: string, initialRetryDelay: number) {
@@ -90,7 +90,7 @@ describe('When the clock is set back', () => {
     await later.settle({ state: 'waiting', attempt, nextAttemptAt: now + HOUR, failedUrls: [] });
     await before.close();
     // As though all that had happened an hour from now.
-    jest.spyOn(Date, 'now').mockImplementation(() => now - HOUR);
+    vi.spyOn(Date, 'now').mockImplementation(() => now - HOUR);
     utimesSync(path, now / 1_000, now / 1_000);
     const after = await open();
     await waitFor(() => after.leases.length === 2);
@@ -108,7 +108,7 @@ describe('When the clock is set back', () => {
 describe('When the clock was set back, and the process then started again', () => {
   const afterwards = useCleanUps();
   afterEach(() => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
   });
 
   it.each(['closed', 'killed'])('the SQLite queue that was %s waits no longer than planned', async (end) => {
@@ -123,7 +123,7 @@ describe('When the clock was set back, and the process then started again', () =
     const before = await open('relay.db');
     await before.queue.add([newDelivery('m')]);
     await waitFor(() => before.leases.length === 1);
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
     const nextAttemptAt = before.queue.now() + 500;
     await before.leases[0]!.settle({ state: 'waiting', nextAttemptAt, failedUrls: [] });
     if (end === 'closed') await before.queue.close();
@@ -161,14 +161,14 @@ describe('When the clock was set back, and the process then started again', () =
 
 describe('The time that deliveries are planned by', () => {
   afterEach(() => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
   });
 
   it('follows the clock, and runs on by itself where that is set back', () => {
     Logger.overrideLogger(false);
     let [wall, elapsed] = [1_000_000, 5];
-    jest.spyOn(Date, 'now').mockImplementation(() => wall);
-    jest.spyOn(performance, 'now').mockImplementation(() => elapsed);
+    vi.spyOn(Date, 'now').mockImplementation(() => wall);
+    vi.spyOn(performance, 'now').mockImplementation(() => elapsed);
     const clock = new SteadyClock(() => Date.now());
     const pass = (time: number, step = 0) => {
       elapsed += time;

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';
 import { openQueue } from '../../support/open-queue.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const POSTED = 2_500;
 const BATCHES = 40;

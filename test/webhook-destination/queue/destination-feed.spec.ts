@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import {
   type DeliveryOutcome,
@@ -7,6 +6,7 @@ import {
   type NewDelivery,
   sqliteQueue,
 } from 'nestjs-analytics-relay';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Claim, DeliveryStore } from '../../../lib/webhook-destination/queue/store/delivery-store.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -49,7 +49,7 @@ describe('Deliveries of one destination, from an embedded queue', () => {
 
   it('stay in the file, where the consumer is slow, save for sixteen times the concurrency', async () => {
     const { store } = queue as unknown as { store: DeliveryStore };
-    const insert = jest.spyOn(store, 'insert');
+    const insert = vi.spyOn(store, 'insert');
     let leases = 0;
     await queue.add([{ ...message('first'), destination: 'Slow' }]); // what comes after it is not read from the file
     const subscription = queue.consume('Slow', CONCURRENCY).subscribe(() => leases++);
@@ -66,7 +66,7 @@ describe('Deliveries of one destination, from an embedded queue', () => {
     const body = Buffer.alloc(MIB);
     for (const { messageId } of messages(40)) await queue.add([{ ...message(messageId), destination: 'Large', body }]);
     const { store } = queue as unknown as { store: DeliveryStore };
-    const claim = jest.spyOn(store, 'claim');
+    const claim = vi.spyOn(store, 'claim');
     // First in batches, then alone, as they were released.
     for (let time = 0; time < 2; time++) {
       claim.mockClear();
@@ -122,7 +122,7 @@ describe('An embedded queue whose store fails', () => {
 
   beforeEach(async () => {
     for (const level of ['warn', 'error'] as const) {
-      jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
+      vi.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
     }
     queue = memoryQueue()();
     ({ store } = queue as unknown as { store: Store });
@@ -131,7 +131,7 @@ describe('An embedded queue whose store fails', () => {
   });
   afterEach(async () => {
     await queue.close();
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
   });
 
   const consume = () =>
@@ -142,7 +142,7 @@ describe('An embedded queue whose store fails', () => {
 
   it('does not send a second time at once what may be recorded', async () => {
     const settle = store.settle.bind(store);
-    jest.spyOn(store, 'settle').mockImplementationOnce(async (...given) => {
+    vi.spyOn(store, 'settle').mockImplementationOnce(async (...given) => {
       await settle(...given);
       throw new Error('the answer was lost');
     });
@@ -157,10 +157,10 @@ describe('An embedded queue whose store fails', () => {
       void lease.settle({ state: 'waiting', attempt, nextAttemptAt: Date.now(), failedUrls: [] });
     });
     await queue.add([message('m0')]);
-    await waitFor(() => Boolean(jest.mocked(store.settle).mock.calls.length));
+    await waitFor(() => Boolean(vi.mocked(store.settle).mock.calls.length));
     await queue.expedite('Webhooks'); // wakes the consumer, which finds it due
     await waitFor(() => handedOut.length === 2);
-    await waitFor(() => jest.mocked(store.settle).mock.calls.length === 2);
+    await waitFor(() => vi.mocked(store.settle).mock.calls.length === 2);
     await queue.expedite('Webhooks');
     expect([handedOut, most]).toEqual([['m0', 'm0'], 1]);
   });
@@ -168,7 +168,7 @@ describe('An embedded queue whose store fails', () => {
   it('is idle after an add that failed', async () => {
     consume();
     await queue.idle();
-    jest.spyOn(store, 'insert').mockRejectedValueOnce(new Error('disk full'));
+    vi.spyOn(store, 'insert').mockRejectedValueOnce(new Error('disk full'));
     const adding = queue.add([message('m0')]);
     let isIdle = false;
     void queue.idle().then(() => (isIdle = true));
@@ -181,7 +181,7 @@ describe('An embedded queue whose store fails', () => {
 
   it('is not idle before what could not be read at first is delivered, and hands out nothing before it', async () => {
     await queue.add(messages(3));
-    const claim = jest.spyOn(store, 'claim').mockRejectedValueOnce(new Error('disk gone'));
+    const claim = vi.spyOn(store, 'claim').mockRejectedValueOnce(new Error('disk gone'));
     consume();
     const idle = queue.idle();
     await queue.add([message('m3')]);
@@ -193,7 +193,7 @@ describe('An embedded queue whose store fails', () => {
 
   it('gives up waiting for what could not be read when its consumer is gone', async () => {
     await queue.add(messages(3));
-    jest.spyOn(store, 'claim').mockRejectedValueOnce(new Error('disk gone'));
+    vi.spyOn(store, 'claim').mockRejectedValueOnce(new Error('disk gone'));
     const consumer = consume();
     const idle = queue.idle();
     consumer.unsubscribe();

@@ -1,4 +1,3 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import {
   type DeliveryOutcome,
@@ -8,6 +7,7 @@ import {
   type RetentionOptions,
   sqliteQueue,
 } from 'nestjs-analytics-relay';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { DeliveryStore } from '../../../lib/webhook-destination/queue/store/delivery-store.interface.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
 import { openQueue } from '../../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const attempt = () => ({ startedAt: Date.now(), results: [] });
 const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: attempt() });
@@ -85,7 +85,7 @@ describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (en
     await queue.add(['m1', 'm2', 'm3'].map((messageId) => ({ ...message(messageId), userId: 'u1' })));
     await waitFor(() => leases.length === 1);
     store.scrub ??= () => Promise.resolve();
-    jest.spyOn(store, 'scrub').mockRejectedValueOnce(new Error('disk full'));
+    vi.spyOn(store, 'scrub').mockRejectedValueOnce(new Error('disk full'));
     await expect(queue.purge({ userId: 'u1' })).rejects.toThrow('disk full');
     await queue.add([{ ...message('m4'), userId: 'u2' }]);
     await leases[0]!.settle(delivered());
@@ -100,7 +100,7 @@ describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (en
     const left: number[] = [];
     store.scrub ??= () => Promise.resolve();
     const { scrub } = store;
-    jest.spyOn(store, 'scrub').mockImplementation(async () => {
+    vi.spyOn(store, 'scrub').mockImplementation(async () => {
       left.push((await store.list({}, { limit: 100, after: undefined })).length);
       await scrub.call(store);
     });

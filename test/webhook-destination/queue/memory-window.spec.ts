@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { MemoryWindow } from '../../../lib/webhook-destination/queue/store/memory-window.js';
 import { newDelivery } from '../../support/new-delivery.js';

@@ -1,4 +1,3 @@
-import { expect, it } from '@jest/globals';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import {
   type Claim,
@@ -10,6 +9,7 @@ import {
   type StoreBatch,
 } from 'nestjs-analytics-relay';
 import { NEVER } from 'rxjs';
+import { expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { post } from '../../support/post.js';

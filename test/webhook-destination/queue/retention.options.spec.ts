@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { memoryQueue, OptionsError, type RetentionOptions, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../../support/shared-queue.js';
 
@@ -23,7 +23,10 @@ describe.each(factories)('The option retention of %s', (name, create) => {
       ],
     ],
   ])('says what is wrong with %j', (retention, faults) => {
-    expect(() => create(retention as RetentionOptions)).toThrow(new OptionsError(name, faults));
+    const { message } = new OptionsError(name, faults);
+    expect(() => create(retention as RetentionOptions)).toThrow(
+      expect.objectContaining({ name: 'OptionsError', message }),
+    );
   });
 
   it('may leave anything out', () => {

@@ -1,4 +1,3 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Injectable, Logger, type ModuleMetadata } from '@nestjs/common';
 import { Cron, Interval, ScheduleModule, SchedulerRegistry as HostRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
@@ -10,8 +9,10 @@ import {
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 import { firstValueFrom } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
+import { fakeTimers } from '../../support/clock.js';
 
 const SWEEP = 'nestjs-analytics-relay:sweep';
 const SWEEP_INTERVAL = 15_000;
@@ -36,11 +37,8 @@ class HostJobs {
 describe('The sweep of old records', () => {
   const afterwards = useCleanUps();
 
-  beforeEach(
-    () =>
-      void jest.useFakeTimers({ now: 1_700_000_000_000, doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }),
-  );
-  afterEach(() => void jest.useRealTimers());
+  beforeEach(() => void fakeTimers({ now: 1_700_000_000_000 }));
+  afterEach(() => void vi.useRealTimers());
 
   /** An application with a record that is past its retention. */
   async function startApp(metadata: ModuleMetadata, modules = 1, dead: RetentionBound = { age: 0 }, count = 1) {
@@ -90,7 +88,7 @@ describe('The sweep of old records', () => {
     const { app, service } = await startApp({ imports: [ScheduleModule.forRoot()], providers: [HostJobs] });
     expect(await service.deliveries({ state: 'dead' })).toHaveLength(1);
     expect(app.get(HostRegistry).getIntervals()).toContain(SWEEP);
-    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    await vi.advanceTimersByTimeAsync(SWEEP_INTERVAL);
     expect(await service.deliveries({ state: 'dead' })).toEqual([]);
     const jobs = app.get(HostJobs);
     expect({ intervals: jobs.intervals, crons: jobs.crons }).toEqual({ intervals: 15, crons: 15 });
@@ -100,11 +98,11 @@ describe('The sweep of old records', () => {
 
   it('runs without a ScheduleModule, and starts no job that the host left off', async () => {
     const { app, service } = await startApp({ providers: [HostJobs] });
-    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    await vi.advanceTimersByTimeAsync(SWEEP_INTERVAL);
     expect(await service.deliveries({ state: 'dead' })).toEqual([]);
     expect(app.get(HostJobs)).toEqual({ intervals: 0, crons: 0 });
     await app.close();
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('runs for each module of an application', async () => {
@@ -119,34 +117,34 @@ describe('The sweep of old records', () => {
     expect(registry.getIntervals()).toEqual([SWEEP]);
     await app.close();
     expect(registry.getIntervals()).toEqual([]);
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('leaves a class alone that only has the name of the registry', async () => {
     const own = { SchedulerRegistry: class SchedulerRegistry {} };
     const { service } = await startApp({ providers: [own.SchedulerRegistry] });
-    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    await vi.advanceTimersByTimeAsync(SWEEP_INTERVAL);
     expect(await service.deliveries({ state: 'dead' })).toEqual([]);
   });
 
   it('logs nothing when the end of the application cuts a sweep short', async () => {
     const { app, service } = await startApp({});
-    const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+    const error = vi.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
     const { queue } = (service as unknown as { steps: { queue: DeliveryQueue } }).steps;
     let cut = (_error: Error) => {};
-    jest.spyOn(queue, 'sweep').mockReturnValueOnce(new Promise((_, reject) => (cut = reject)));
-    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    vi.spyOn(queue, 'sweep').mockReturnValueOnce(new Promise((_, reject) => (cut = reject)));
+    await vi.advanceTimersByTimeAsync(SWEEP_INTERVAL);
     await app.close();
     cut(new Error('it is closed'));
-    await jest.advanceTimersByTimeAsync(0);
+    await vi.advanceTimersByTimeAsync(0);
     expect(error).not.toHaveBeenCalled();
     error.mockRestore();
   });
 
   it('counts the records that a count removes, and names the dead ones in one line', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    const warn = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const { service } = await startApp({}, 1, { count: 1 }, 4);
-    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL * 2);
+    await vi.advanceTimersByTimeAsync(SWEEP_INTERVAL * 2);
     expect(await service.deliveries({ state: 'dead' })).toMatchObject([{ messageId: 'm4' }]);
     const lines = warn.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('removed'));
     expect(lines).toEqual([
@@ -162,7 +160,7 @@ describe('The sweep of old records', () => {
   it('can be stopped by the host', async () => {
     const { app, service } = await startApp({ imports: [ScheduleModule.forRoot()] });
     app.get(HostRegistry).deleteInterval(SWEEP);
-    await jest.advanceTimersByTimeAsync(SWEEP_INTERVAL);
+    await vi.advanceTimersByTimeAsync(SWEEP_INTERVAL);
     expect(await service.deliveries({ state: 'dead' })).toHaveLength(1);
   });
 });

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import type { Delivery, DeliveryOutcome } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import type {
   DeliveryStore,

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
 import { type DeliveryOutcome, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';

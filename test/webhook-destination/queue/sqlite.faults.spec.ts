@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
 import { type NewDelivery, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
 import { sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { openQueue } from '../../support/open-queue.js';

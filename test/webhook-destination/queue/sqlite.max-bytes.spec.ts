@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import {
@@ -12,6 +11,7 @@ import {
   OptionsError,
   sqliteQueue,
 } from 'nestjs-analytics-relay';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { post } from '../../support/post.js';
@@ -34,7 +34,7 @@ const track = (messageId: string, bytes = 0) => ({
 describe('The option maxBytes of sqliteQueue', () => {
   const afterwards = useCleanUps();
   afterEach(() => {
-    jest.restoreAllMocks();
+    vi.restoreAllMocks();
   });
 
   /** An application whose receiver answers once it is told to. */
@@ -69,7 +69,7 @@ describe('The option maxBytes of sqliteQueue', () => {
   it('answers 503 past it while deliveries, sweeps and deletions go on, and takes messages again below it', async () => {
     const { app, host, relay, queue, path, open, ids } = await start(16 * MIB);
     const [warn, log, error] = (['warn', 'log', 'error'] as const).map((level) =>
-      jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined),
+      vi.spyOn(Logger.prototype, level).mockImplementation(() => undefined),
     );
     const lines = (spy: typeof warn) => spy!.mock.calls.map(([line]) => String(line));
     const taken: string[] = [];
@@ -106,7 +106,7 @@ describe('The option maxBytes of sqliteQueue', () => {
 
   it('refuses no deletion past it', async () => {
     const { host, relay, queue } = await start(16 * MIB);
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
     const common = { destination: 'Webhooks', source: 'shop', userId: 'u1', acceptedAt: Date.now() };
     const body = Buffer.from(JSON.stringify(randomBytes(24 * MIB).toString('base64'))); // its compressed size
     await queue.add([{ ...common, messageId: 'large', body }]);
@@ -127,8 +127,8 @@ describe('The option maxBytes of sqliteQueue', () => {
     const folder = await temporaryFolder(afterwards);
     const path = folder.path('relay.db');
     const queue = await openQueue(afterwards, sqliteQueue({ path, maxBytes: 16 * MIB }));
-    jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-    jest.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
+    vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+    vi.spyOn(Logger.prototype, 'log').mockImplementation(() => undefined);
     const add = (messageId: string, bytes: number) => {
       const common = { destination: 'W', source: 's', userId: 'u1', acceptedAt: Date.now() };
       return queue.add([{ ...common, messageId, body: randomBytes(bytes) }]);
@@ -139,7 +139,7 @@ describe('The option maxBytes of sqliteQueue', () => {
     await add('after', 1);
   });
 
-  it.each([0, -1, 1.5, 16 * MIB - 1, Infinity, NaN, '20000000', null])('must not be %p', (maxBytes) => {
+  it.each([0, -1, 1.5, 16 * MIB - 1, Infinity, NaN, '20000000', null])('must not be %s', (maxBytes) => {
     const create = () => sqliteQueue({ maxBytes: maxBytes as never });
     expect(create).toThrow(OptionsError);
     expect(create).toThrow('maxBytes must be a whole number, 16777216 (16 MiB) or above');

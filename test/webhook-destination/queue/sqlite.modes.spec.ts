@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 
-import { describe, expect, it } from '@jest/globals';
 import { sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-import { describe, expect, it } from '@jest/globals';
 import { OptionsError, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { canMount, mounting, works, type Wrapper } from '../../support/mounting.js';

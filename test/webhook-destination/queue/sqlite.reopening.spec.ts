@@ -5,9 +5,9 @@ import { createInterface } from 'node:readline';
 import type { ServerResponse } from 'node:http';
 import type { Worker } from 'node:worker_threads';
 
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type DeliveryOutcome, type Lease, sqliteQueue } from 'nestjs-analytics-relay';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery as message } from '../../support/new-delivery.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { newDelivery } from '../../support/new-delivery.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
 import { type DeliveryOutcome, type DeliveryQueue, type RetentionOptions, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Random } from '../../support/random.js';

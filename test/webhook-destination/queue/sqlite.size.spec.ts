@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
 
-import { describe, expect, it } from '@jest/globals';
 import Database from 'libsql';
 import { type DeliveryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -4,9 +4,9 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { promisify } from 'node:util';
 
-import { describe, expect, it } from '@jest/globals';
 import type { RawBodyRequest } from '@nestjs/common';
 import { OptionsError, signBody, verifySignature } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 const SECRET_RULE =
   'after whsec_, a secret must be base64 of at least 24 bytes; others must not begin or end with white space or a quote';

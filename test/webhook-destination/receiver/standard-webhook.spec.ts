@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { OptionsError, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fakeTimers } from '../../support/clock.js';
 
 const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const OTHER = `whsec_${Buffer.alloc(32, 'other').toString('base64')}`;
@@ -20,8 +21,8 @@ function sign(secret = SECRET, at = NOW, id = 'shop:m1'): SignedHeaders {
 }
 
 describe('verifyStandardWebhook', () => {
-  beforeEach(() => void jest.useFakeTimers({ now: NOW * 1_000 + 900, doNotFake: ['nextTick', 'setImmediate'] }));
-  afterEach(() => void jest.useRealTimers());
+  beforeEach(() => void fakeTimers({ now: NOW * 1_000 + 900 }));
+  afterEach(() => void vi.useRealTimers());
 
   it('accepts what the library of Standard Webhooks has signed, as text and as bytes', () => {
     expect(verifyStandardWebhook(body, sign(), SECRET)).toBe(true);

@@ -1,8 +1,8 @@
 import { Controller, HttpCode, type INestApplication, Post, UseGuards } from '@nestjs/common';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Test } from '@nestjs/testing';
 import { OptionsError, signBody, WEBHOOK_SECRET, WebhookSignatureGuard } from 'nestjs-analytics-relay';
 import { Webhook } from 'standardwebhooks';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { listen, platforms } from '../../support/platforms.js';
 import { LogLines, Relay } from '../../support/relay.js';

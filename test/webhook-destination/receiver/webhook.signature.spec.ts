@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import {
   type DestinationOptions,
   memoryQueue,
@@ -9,6 +8,7 @@ import {
   verifyStandardWebhook,
 } from 'nestjs-analytics-relay';
 import { Webhook } from 'standardwebhooks';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { type ReceivedWebhook, Receiver } from '../../support/receiver.js';

@@ -1,8 +1,8 @@
-import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Inject, Injectable, Logger, Module, type ModuleMetadata, Optional } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import { Test } from '@nestjs/testing';
 import { Subject } from 'rxjs';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import type {
   DestinationRegistry,

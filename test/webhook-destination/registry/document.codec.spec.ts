@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { DocumentCodec } from '../../../lib/webhook-destination/registry/document.codec.js';
 

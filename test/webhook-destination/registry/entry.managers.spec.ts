@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import type { RegistryStore } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
 import { recentPauses } from '../../../lib/webhook-destination/dispatch/pause.util.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { fakeTimers } from '../../support/clock.js';
 import { LogLines } from '../../support/relay.js';
 import { waitFor } from '../../support/wait-for.js';
 import { RegistryProcess, SharedStore } from './support/registry.process.js';
@@ -18,10 +19,10 @@ beforeEach(() => {
   Logger.overrideLogger(new LogLines());
 });
 afterEach(() => {
-  jest.useRealTimers();
+  vi.useRealTimers();
 });
 
-const fakeTime = () => jest.useFakeTimers({ now: 0, doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+const fakeTime = () => fakeTimers({ now: 0 });
 
 async function start(
   options: ConstructorParameters<typeof RegistryProcess>[0] = { store: new MemoryRegistryStore() },
@@ -284,13 +285,13 @@ describe('Destinations of the registry', () => {
     fakeTime();
     const { destinations, listener } = await start();
     await destinations.create({ name: 'crm', urls });
-    jest.setSystemTime(1_000);
+    vi.setSystemTime(1_000);
     expect(await destinations.pause('crm')).toMatchObject({ paused: true, updatedAt: 1_000 });
-    jest.setSystemTime(2_000);
+    vi.setSystemTime(2_000);
     expect(await destinations.pause('crm')).toMatchObject({ paused: true, updatedAt: 1_000 });
     expect(listener.destinations.get('crm')!.pauses).toEqual([{ from: 1_000 }]);
     expect(await destinations.resume('crm')).toMatchObject({ paused: false });
-    jest.setSystemTime(3_000);
+    vi.setSystemTime(3_000);
     await destinations.resume('crm');
     expect(listener.destinations.get('crm')!.pauses).toEqual([{ from: 1_000, to: 2_000 }]);
   });
@@ -300,7 +301,7 @@ describe('Destinations of the registry', () => {
     const { destinations, listener } = await start();
     await destinations.create({ name: 'crm', urls });
     const at = async (hours: number, change: 'pause' | 'resume') => {
-      jest.setSystemTime(hours * HOUR);
+      vi.setSystemTime(hours * HOUR);
       await destinations[change]('crm');
     };
     await at(0, 'pause');
@@ -311,7 +312,7 @@ describe('Destinations of the registry', () => {
     await at(101.5, 'pause');
     expect(listener.destinations.get('crm')!.pauses).toHaveLength(3);
     await at(102, 'resume');
-    jest.setSystemTime(103 * HOUR);
+    vi.setSystemTime(103 * HOUR);
     await destinations.update('crm', { enabled: false });
     expect(listener.destinations.get('crm')!.pauses).toEqual([
       { from: 3 * HOUR, to: 100 * HOUR },
@@ -455,13 +456,13 @@ describe('Rotation', () => {
     const created = await one.destinations.create({ name: 'crm', urls, sharedSecret: 'the first secret' });
     const rotated = await one.destinations.rotateSecret('crm');
     expect(rotated).toMatchObject({ previousSecretUntil: DAY, sharedSecret: expect.stringMatching(/^whsec_/) });
-    await jest.advanceTimersByTimeAsync(0);
+    await vi.advanceTimersByTimeAsync(0);
     for (const { listener } of [one, other]) {
       expect(listener.destinations.get('crm')!.sharedSecret).toEqual([rotated.sharedSecret, 'the first secret']);
     }
-    await jest.advanceTimersByTimeAsync(DAY - 1);
+    await vi.advanceTimersByTimeAsync(DAY - 1);
     expect(other.listener.destinations.get('crm')!.sharedSecret).toHaveLength(2);
-    await jest.advanceTimersByTimeAsync(1);
+    await vi.advanceTimersByTimeAsync(1);
     for (const { listener, destinations } of [one, other]) {
       expect(listener.destinations.get('crm')!.sharedSecret).toBe(rotated.sharedSecret);
       expect(await destinations.get('crm')).toEqual({ ...created, updatedAt: expect.any(Number) });
@@ -478,7 +479,7 @@ describe('Rotation', () => {
     expect(await sources.rotateKey('shop', { key: 'wk_new', overlap: HOUR })).not.toHaveProperty('writeKey');
     expect(listener.sources.get('shop')).toEqual({ name: 'shop', writeKey: 'wk_new', previousKey: 'wk_old' });
     await expect(sources.create({ name: 'web', writeKey: 'wk_old' })).rejects.toThrow('writeKey must differ');
-    await jest.advanceTimersByTimeAsync(HOUR);
+    await vi.advanceTimersByTimeAsync(HOUR);
     expect(listener.sources.get('shop')).toEqual({ name: 'shop', writeKey: 'wk_new' });
     expect(JSON.stringify(await store.read(0))).not.toContain('wk_old');
     await sources.create({ name: 'web', writeKey: 'wk_old' });
@@ -493,7 +494,7 @@ describe('Rotation', () => {
     expect(listener.destinations.get('crm')!.sharedSecret).toEqual(['third', 'second']);
     await destinations.rotateSecret('crm', { secret: 'fourth', overlap: 0 });
     expect(listener.destinations.get('crm')!.sharedSecret).toBe('fourth');
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
     expect(store.writes).toBe(3);
   });
 
@@ -506,13 +507,13 @@ describe('Rotation', () => {
     await first.sources.rotateKey('shop', { key: 'wk_2', overlap: HOUR });
     await first.sources.rotateKey('web', { key: 'wk_b', overlap: 60 * DAY });
     first.stop();
-    jest.setSystemTime(2 * HOUR);
+    vi.setSystemTime(2 * HOUR);
     const { listener } = await start({ store });
     expect(listener.sources.get('shop')).toEqual({ name: 'shop', writeKey: 'wk_2' });
     await waitForRealTime(async () => !JSON.stringify(await store.read(0)).includes('wk_1'));
-    await jest.advanceTimersByTimeAsync(50 * DAY);
+    await vi.advanceTimersByTimeAsync(50 * DAY);
     expect(listener.sources.get('web')!.previousKey).toBe('wk_a');
-    await jest.advanceTimersByTimeAsync(10 * DAY);
+    await vi.advanceTimersByTimeAsync(10 * DAY);
     expect(listener.sources.get('web')!.previousKey).toBeUndefined();
   });
 
@@ -523,11 +524,11 @@ describe('Rotation', () => {
     await destinations.create({ name: 'crm', urls, sharedSecret: 'the first secret' });
     await destinations.rotateSecret('crm', { overlap: HOUR });
     store.outage = new Error('the store has gone');
-    await jest.advanceTimersByTimeAsync(HOUR);
+    await vi.advanceTimersByTimeAsync(HOUR);
     expect(listener.destinations.get('crm')!.sharedSecret).toMatch(/^whsec_/);
     store.outage = undefined;
     expect(await store.text()).toContain('the first secret');
-    await jest.advanceTimersByTimeAsync(60_000);
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(await store.text()).not.toContain('the first secret');
   });
 
@@ -538,10 +539,10 @@ describe('Rotation', () => {
     await sources.create({ name: 'shop', writeKey: 'wk_old' });
     await sources.rotateKey('shop', { overlap: HOUR });
     store.outage = new Error('the disk is full');
-    await jest.advanceTimersByTimeAsync(HOUR);
+    await vi.advanceTimersByTimeAsync(HOUR);
     store.outage = undefined;
     expect(await store.text()).toContain('wk_old');
-    await jest.advanceTimersByTimeAsync(30_000);
+    await vi.advanceTimersByTimeAsync(30_000);
     expect(await store.text()).not.toContain('wk_old');
   });
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-import { describe, expect, it } from '@jest/globals';
 import { type DeliveryQueueFactory, type DestinationEntry, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';

@@ -1,4 +1,3 @@
-import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
 import {
@@ -12,6 +11,7 @@ import {
   WebhookDestinationService,
 } from 'nestjs-analytics-relay';
 import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../../support/shared-queue.js';
 import { useCleanUps } from '../../support/clean-ups.js';

@@ -1,12 +1,12 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { NEVER, Subject } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
 import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import { StoreFollower } from '../../../lib/webhook-destination/registry/store.follower.js';
 
 describe('StoreFollower', () => {
-  afterEach(() => void jest.useRealTimers());
+  afterEach(() => void vi.useRealTimers());
 
   function follow(store: ConstructorParameters<typeof StoreFollower>[0]) {
     const applied: RegistryRecord[] = [];
@@ -30,15 +30,15 @@ describe('StoreFollower', () => {
   });
 
   it('starts without that after a second', async () => {
-    jest.useFakeTimers();
+    vi.useFakeTimers();
     const store = Object.assign(new MemoryRegistryStore(), { changed$: NEVER });
     await store.write({ kind: 'source', name: 'shop', document: '{}' }, 0);
     const { follower, names } = follow(store);
     let hasStarted = false;
     const started = follower.start().then(() => (hasStarted = true));
-    await jest.advanceTimersByTimeAsync(999);
+    await vi.advanceTimersByTimeAsync(999);
     expect(hasStarted).toBe(false);
-    await jest.advanceTimersByTimeAsync(1);
+    await vi.advanceTimersByTimeAsync(1);
     await started;
     expect(names()).toEqual(['shop']);
     follower.stop();

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
 import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import { useCleanUps } from '../../support/clean-ups.js';
+import { fakeTimers } from '../../support/clock.js';
 import { LogLines } from '../../support/relay.js';
 import { waitFor } from '../../support/wait-for.js';
 import { RegistryProcess, SharedStore } from './support/registry.process.js';
@@ -19,7 +20,7 @@ beforeEach(() => {
   Logger.overrideLogger(log);
 });
 afterEach(() => {
-  jest.useRealTimers();
+  vi.useRealTimers();
 });
 
 async function start(options: ConstructorParameters<typeof RegistryProcess>[0]): Promise<RegistryProcess> {
@@ -65,31 +66,31 @@ describe('The stored registry', () => {
   });
 
   it('learns of a change within 5 s where its signal is lost', async () => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    fakeTimers();
     const { store, one, other } = await startTwo();
     store.isSignalling = false;
     await one.destinations.create({ name: 'crm', urls });
-    await jest.advanceTimersByTimeAsync(4_900);
+    await vi.advanceTimersByTimeAsync(4_900);
     expect(other.listener.calls).toEqual([]);
-    await jest.advanceTimersByTimeAsync(100);
+    await vi.advanceTimersByTimeAsync(100);
     expect(other.listener.calls).toEqual(['put crm']);
   });
 
   it('asks a store of this process alone for nothing while nothing happens', async () => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    fakeTimers();
     const store = new MemoryRegistryStore();
     await start({ store });
-    expect(jest.getTimerCount()).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('keeps its last state during an outage, says so once, and catches up after it', async () => {
-    jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+    fakeTimers();
     const { store, one, other } = await startTwo();
     await one.destinations.create({ name: 'crm', urls });
-    await jest.advanceTimersByTimeAsync(0);
+    await vi.advanceTimersByTimeAsync(0);
     const reader = store.connect();
     store.outage = new Error('the store has gone');
-    await jest.advanceTimersByTimeAsync(30_000);
+    await vi.advanceTimersByTimeAsync(30_000);
     expect(log.matching(/registry cannot be read.*the store has gone/)).toHaveLength(2); // one of each process
     expect(other.listener.destinations.has('crm')).toBe(true);
     await expect(other.destinations.update('crm', { enabled: false })).rejects.toThrow('the store has gone');
@@ -99,12 +100,12 @@ describe('The stored registry', () => {
     const { document, revision } = (await reader.read(0)).at(-1)!;
     const changed = document!.replace('https://receiver.example/hook', 'https://elsewhere.example/hook');
     await reader.write({ kind: 'destination', name: 'crm', document: changed }, revision);
-    await jest.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     for (const { listener } of [one, other]) {
       expect(listener.destinations.get('crm')!.urls).toEqual(['https://elsewhere.example/hook']);
     }
     store.outage = new Error('the store has gone again');
-    await jest.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     expect(log.matching(/the store has gone again/)).toHaveLength(2);
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import type { Message } from '../../../lib/client/message/message.interface.js';
 import { AcceptedMessage } from '../../../lib/webhook-destination/ingest/accepted-message.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { AcceptedMessage } from '../../../lib/webhook-destination/ingest/accepted-message.js';
 import { ParsedMessage } from '../../../lib/webhook-destination/ingest/parsed-message.js';

@@ -1,6 +1,5 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { describe, expect, it } from '@jest/globals';
 import {
   memoryQueue,
   WebhookDestinationModule,
@@ -9,6 +8,7 @@ import {
   type WebhookResponse,
   type WebhookTransport,
 } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Receiver } from '../../support/receiver.js';

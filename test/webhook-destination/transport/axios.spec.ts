@@ -3,9 +3,9 @@ import { Agent as HttpsAgent } from 'node:https';
 import { hostname } from 'node:os';
 
 import { HttpModule, HttpService } from '@nestjs/axios';
-import { describe, expect, it } from '@jest/globals';
 import axios from 'axios';
 import { verifySignature } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { createCertificates } from '../../support/certificates.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -28,6 +28,8 @@ describe("delivery.transport 'axios'", () => {
   async function relay(options: Parameters<typeof Relay.start>[0]): Promise<Relay> {
     const started = await Relay.start(options);
     cleanUp(() => started.stop());
+    // An HttpModule without options has the axios of the whole process.
+    cleanUp(() => Object.values(axios.interceptors).forEach((interceptors) => interceptors.clear()));
     return started;
   }
 

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { writeFile } from 'node:fs/promises';
 
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from 'vitest';
 
 import { HostLookup } from '../../../lib/webhook-destination/transport/host-lookup.js';
 import { useCleanUps } from '../../support/clean-ups.js';

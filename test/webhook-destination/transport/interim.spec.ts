@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { AnswerReader } from '../../../lib/webhook-destination/transport/answer.reader.js';
 import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';

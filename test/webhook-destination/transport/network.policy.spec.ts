@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { NetworkPolicy } from '../../../lib/webhook-destination/transport/network.policy.js';
 import { isCidr } from '../../../lib/webhook-destination/network.util.js';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 
-import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 
 import { EgressProxy, proxyChoice } from '../../../lib/webhook-destination/transport/proxy.connector.js';
 import { type Certificate, type Certificates, createCertificates } from '../../support/certificates.js';

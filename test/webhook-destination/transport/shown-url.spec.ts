@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { shownUrl } from '../../../lib/webhook-destination/transport/webhook-target.js';
 import { useCleanUps } from '../../support/clean-ups.js';

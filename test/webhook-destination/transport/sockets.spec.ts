@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import type { buildConnector } from 'undici';
+import { describe, expect, it, vi } from 'vitest';
 
 import { ConnectionPool } from '../../../lib/webhook-destination/transport/connection-pool.js';
 import { SocketBudget } from '../../../lib/webhook-destination/transport/socket-budget.js';
@@ -264,8 +264,8 @@ describe('The limit of the connections', () => {
   });
 
   it('needs no timer once no URL wants a connection', async () => {
-    jest.useFakeTimers();
-    cleanUp(() => void jest.useRealTimers());
+    vi.useFakeTimers();
+    cleanUp(() => void vi.useRealTimers());
     const answers: (() => void)[] = [];
     const transport = (connect: buildConnector.connector) => ({
       post: () =>
@@ -278,14 +278,14 @@ describe('The limit of the connections', () => {
     const connect: buildConnector.connector = (_options, callback) => callback(null, new Socket());
     const pool = new ConnectionPool(new SocketBudget(1), connect, transport, 2, 60_000);
     const posted = [1, 2].map(() => postThrough(pool, () => ({ headers: {}, body: Buffer.alloc(0) })));
-    await jest.advanceTimersByTimeAsync(20);
+    await vi.advanceTimersByTimeAsync(20);
     expect(answers).toHaveLength(1);
     answers[0]!();
     await posted[0];
     answers[1]!();
     await posted[1];
-    await jest.advanceTimersByTimeAsync(20);
-    expect(jest.getTimerCount()).toBe(0);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it('is the lowest that a module sets, and the default once these have closed', () => {

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-import { beforeAll, describe, expect, it } from '@jest/globals';
 import { HttpService } from '@nestjs/axios';
 import axios from 'axios';
+import { beforeAll, describe, expect, it } from 'vitest';
 
 import { AxiosTransport, BoundedTransport } from '../../../lib/webhook-destination/transport/application.transport.js';
 import { ConnectionPool } from '../../../lib/webhook-destination/transport/connection-pool.js';

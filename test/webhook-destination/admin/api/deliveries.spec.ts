@@ -1,5 +1,5 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { type AuditEntry, memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { onFastify } from '../../../support/platforms.js';
@@ -60,7 +60,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     const messages = Array.from({ length: 500 }, (_, index) => track(`m${index}`));
     await relay.accept('wk_shop', messages);
     await waitFor(async () => (await relay.deliveries({ state: 'dead' }, { limit: 500 })).length === 500);
-    const parse = jest.spyOn(JSON, 'parse');
+    const parse = vi.spyOn(JSON, 'parse');
     cleanUp(() => parse.mockRestore());
     const perTurn: number[] = [];
     const count = () => {
@@ -190,7 +190,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
 
   it('are all counted when the replay of one fails', async () => {
     const { json, get, relay, receiver } = await startWithDead();
-    jest.spyOn(relay, 'replay').mockImplementationOnce(() => Promise.reject(new Error('disk full')));
+    vi.spyOn(relay, 'replay').mockImplementationOnce(() => Promise.reject(new Error('disk full')));
     const { answer } = await json('POST', 'replays', { body: { query: {}, expected: 3 } });
     await waitFor(async () => (await get(`replays/${answer.id}`)).state === 'failed');
     expect(await get(`replays/${answer.id}`)).toMatchObject({ done: 2, left: 1, skipped: 0, error: 'disk full' });
@@ -201,7 +201,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     const { json, get, relay } = await startWithDead();
     let fail!: (error: Error) => void;
     const held = new Promise<number>((_resolve, reject) => (fail = reject));
-    jest.spyOn(relay, 'replay').mockImplementationOnce(() => held);
+    vi.spyOn(relay, 'replay').mockImplementationOnce(() => held);
     const { answer } = await json('POST', 'replays', { body: { query: {}, expected: 3 } });
     const { answer: cancelled } = await json('DELETE', `replays/${answer.id}`);
     fail(new Error('disk full'));
@@ -213,7 +213,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
   it('of a user are kept while the queue is full', async () => {
     const queue = memoryQueue()();
     const { json } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
-    jest.spyOn(queue, 'add').mockRejectedValueOnce(new QueueFullError('the queue is full'));
+    vi.spyOn(queue, 'add').mockRejectedValueOnce(new QueueFullError('the queue is full'));
     const { status, answer, response } = await json('DELETE', 'users/u1');
     expect([status, answer.code, response.headers.get('retry-after')]).toEqual([503, 'queue_full', '5']);
   });

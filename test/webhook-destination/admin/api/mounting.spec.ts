@@ -1,7 +1,7 @@
 import { VersioningType } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
-import { describe, expect, it } from '@jest/globals';
 import { memoryQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';

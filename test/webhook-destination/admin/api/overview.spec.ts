@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { describe, expect, it } from '@jest/globals';
 import { AnalyticsModule, AnalyticsService, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { onExpress } from '../../../support/platforms.js';

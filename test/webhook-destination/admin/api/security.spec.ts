@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 
 import { type CanActivate, Controller, type ExecutionContext, Get, Injectable } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import { describe, expect, it } from '@jest/globals';
 import type { AuditEntry } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';

@@ -1,8 +1,8 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
 import type { AuditEntry, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -46,7 +46,7 @@ async function sendForeign({ backend, prefix }: SharedQueueOptions): Promise<voi
   redis.disconnect();
 }
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 await describeOnEach([redisStore, postgresStore], (store) => {
   describe(`Two applications on one ${store.name}`, () => {
@@ -138,7 +138,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const release: (() => void)[] = [];
       const held = new Promise<void>((resolve) => release.push(resolve));
       const replay = owner.relay.replay.bind(owner.relay);
-      jest.spyOn(owner.relay, 'replay').mockImplementation((query) => held.then(() => replay(query)));
+      vi.spyOn(owner.relay, 'replay').mockImplementation((query) => held.then(() => replay(query)));
       const audit: AuditEntry[] = [];
       other.relay.audit$.subscribe((entry) => audit.push(entry));
       const { answer } = await owner.json('POST', 'replays', { body: { query: { userId: 'u1' }, expected: 3 } });

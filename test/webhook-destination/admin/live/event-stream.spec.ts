@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
 import { type CanActivate, Injectable } from '@nestjs/common';
-import { describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from 'vitest';
 
 import { EventStream } from '../../../../lib/webhook-destination/admin/live/event-stream.js';
 import type { LiveEvent } from '../../../../lib/webhook-destination/admin/live/live.event.js';

@@ -1,12 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Subject } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { LiveEvent, LiveFilter } from '../../../../lib/webhook-destination/admin/live/live.event.js';
 import { LivePeers } from '../../../../lib/webhook-destination/admin/live/live.peers.js';
 
 describe('LivePeers', () => {
-  beforeEach(() => void jest.useFakeTimers());
-  afterEach(() => void jest.useRealTimers());
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
 
   /** A process whose channel leads to the test. */
   function start(filters: LiveFilter[] = []) {
@@ -20,7 +20,7 @@ describe('LivePeers', () => {
     /** Which of these kinds are sent, and how many events are missed. */
     const share = (...events: Partial<LiveEvent>[]) => {
       events.forEach((event) => own$.next({ kind: 'message', at: 1, source: 'shop', ...event }));
-      jest.advanceTimersByTime(100);
+      vi.advanceTimersByTime(100);
       const text = sent.splice(0).at(-1);
       if (text === undefined) return undefined;
       expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(7_000);
@@ -38,11 +38,11 @@ describe('LivePeers', () => {
     expect(share(...events)).toEqual({ kinds: ['dead', 'retry'], missed: 0 });
     ask({ from: 'b', filters: [{ kind: 'delivered' }] });
     expect(share(...events)).toEqual({ kinds: ['dead', 'delivered'], missed: 0 });
-    jest.advanceTimersByTime(10_000);
+    vi.advanceTimersByTime(10_000);
     ask({ from: 'a', filters: [{ kind: 'dead' }] });
-    jest.advanceTimersByTime(10_000);
+    vi.advanceTimersByTime(10_000);
     expect(share(...events)).toEqual({ kinds: ['dead'], missed: 0 });
-    jest.advanceTimersByTime(10_000);
+    vi.advanceTimersByTime(10_000);
     expect(share(...events)).toBeUndefined();
   });
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import type { NewDelivery } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { CallGroup } from '../../../../lib/stores/shared/call-group.js';
 

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { Lease } from 'nestjs-analytics-relay';
 import { firstValueFrom } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -23,11 +23,11 @@ await describeOnEach([redisStore, postgresStore], (store) => {
   describe(`When the clock is set back, a queue on ${store.name}`, () => {
     const afterwards = useCleanUps();
     afterEach(() => {
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
     });
 
     it('attempts what waits when it was to be', async () => {
-      jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+      vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
       const { options, remove } = store.create();
       afterwards(remove);
       const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {

@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { RedisQueueBackend } from 'bullmq';
 import type { DeliveryQueue, Lease } from 'nestjs-analytics-relay';
 import { firstValueFrom } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -20,7 +20,7 @@ await describeOnEach([redisStore], (store) => {
     const afterwards = useCleanUps();
     const { prototype } = RedisQueueBackend;
     afterEach(() => {
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
     });
 
     const open = async () => {
@@ -47,7 +47,7 @@ await describeOnEach([redisStore], (store) => {
       const { queue, start } = await open();
       const { moveToActive } = prototype;
       let isTaken = false;
-      jest.spyOn(prototype, 'moveToActive').mockImplementation(async function (this: never, ...args) {
+      vi.spyOn(prototype, 'moveToActive').mockImplementation(async function (this: never, ...args) {
         const job: unknown[] = await moveToActive.apply(this, args);
         isTaken = true;
         await new Promise((resolve) => setTimeout(resolve, DELAY));
@@ -59,7 +59,7 @@ await describeOnEach([redisStore], (store) => {
       if (unsubscribes) subscription.unsubscribe();
       await queue.close();
       expect(leases).toEqual([]);
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
 
       const again = await taken(await start(), 3);
       expect(again.map(({ delivery }) => delivery.messageId)).toEqual(names);
@@ -70,7 +70,7 @@ await describeOnEach([redisStore], (store) => {
       const { queue, start } = await open();
       const lease = await firstValueFrom(queue.consume('Webhooks', 1));
       const { moveToCompleted } = prototype;
-      jest.spyOn(prototype, 'moveToCompleted').mockImplementation(async function (this: never, ...args) {
+      vi.spyOn(prototype, 'moveToCompleted').mockImplementation(async function (this: never, ...args) {
         await new Promise((resolve) => setTimeout(resolve, DELAY));
         return moveToCompleted.apply(this, args);
       });

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { beforeAll, afterAll, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Cluster } from 'ioredis';
 import { WebhookDestinationService } from 'nestjs-analytics-relay';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -15,7 +15,7 @@ import { startRelayApp } from '../../../support/relay.app.js';
 import { describeOnEach, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 await describeOnEach([redisStore], () => {
   describe('A queue on a Redis cluster', () => {

@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryQueue, Lease, NewDelivery } from 'nestjs-analytics-relay';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { newDelivery } from '../../../support/new-delivery.js';
 import { describeOnEach, postgresStore, redisStore, type SharedPlace } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const message = (messageId: string, fields: Partial<NewDelivery> = {}): NewDelivery => ({
   ...newDelivery(messageId),

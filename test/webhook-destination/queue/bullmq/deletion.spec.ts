@@ -1,6 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -9,7 +9,7 @@ import { Relay } from '../../../support/relay.js';
 import { describeOnEach, postgresStore, queryPostgres, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const DELIVERIES = 5_000;
 

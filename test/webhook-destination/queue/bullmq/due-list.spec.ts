@@ -1,12 +1,12 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
 import type { DeliveryOutcome, DeliveryQueue, Lease } from 'nestjs-analytics-relay';
 import { firstValueFrom } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -18,7 +18,7 @@ import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services
 import { waitFor } from '../../../support/wait-for.js';
 import { openQueue } from '../../../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const delivered = (): DeliveryOutcome => ({ state: 'delivered', attempt: { startedAt: Date.now(), results: [] } });
 
@@ -60,7 +60,7 @@ await describeOnEach([redisStore], (store) => {
     it('consumes the destinations that have deliveries, and none of them is listed as due once all is delivered', async () => {
       const options = create();
       const queue = sharedQueue(options)();
-      const consume = jest.spyOn(queue, 'consume');
+      const consume = vi.spyOn(queue, 'consume');
       const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
         options: {
           queue: () => queue,

@@ -1,6 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -20,7 +20,7 @@ const PART = 200;
 const RECOVERS_WITHIN = 60_000;
 
 for (const level of ['log', 'warn', 'error'] as const) {
-  jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
+  vi.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
 }
 
 const failovers = {

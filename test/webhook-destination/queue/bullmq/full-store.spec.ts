@@ -1,6 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -9,8 +9,8 @@ import { describeOnEach, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { openQueue } from '../../../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
-jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
 
 await describeOnEach([redisStore], () => {
   describe('A Redis without room', () => {

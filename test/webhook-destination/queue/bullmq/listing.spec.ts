@@ -1,6 +1,8 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { createRequire } from 'node:module';
+
 import { Logger } from '@nestjs/common';
 import type { DeliveryQueue, DeliveryQueueFactory, Lease } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -8,11 +10,14 @@ import { describeOnEach, postgresStore, redisStore } from '../../../support/serv
 import { waitFor } from '../../../support/wait-for.js';
 import { openQueue } from '../../../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
-jest.resetModules();
-/** Another copy of the package numbers deliveries by itself, as another process does. */
-const copy = await import('../../../support/shared-queue.js');
+const require = createRequire(import.meta.url);
+/** Another copy of the package numbers deliveries by itself, as another process does: the build in CommonJS. */
+const copy = {
+  ...(require('nestjs-analytics-relay/bullmq') as typeof import('nestjs-analytics-relay/bullmq')),
+  ...(require('nestjs-analytics-relay/postgres') as typeof import('nestjs-analytics-relay/postgres')),
+};
 
 const messages = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => ({
@@ -35,8 +40,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       const { options, remove } = store.create();
       afterwards(remove);
       const one = await open(sharedQueue(options));
-      const other = await open(copy.sharedQueue(options));
-      const now = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+      const other = await open(sharedQueue(options, copy));
+      const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now());
       await Promise.all([one.add(messages(0, 25)), other.add(messages(25, 51))]);
       now.mockRestore();
       const listed: string[] = [];

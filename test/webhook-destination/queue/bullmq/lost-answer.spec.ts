@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { RedisQueueBackend } from 'bullmq';
 import { firstValueFrom } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import type { Lease } from '../../../../lib/webhook-destination/queue/delivery.interface.js';
@@ -16,12 +16,12 @@ await describeOnEach([redisStore], (store) => {
   describe(`An outcome on ${store.name}`, () => {
     const cleanUp = useCleanUps();
     afterEach(() => {
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
     });
 
     /** Opens a queue with one delivery. */
     async function start() {
-      jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+      vi.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
       const { options, remove } = store.create();
       cleanUp(remove);
       const queue = await openQueue(cleanUp, sharedQueue(options));
@@ -33,7 +33,7 @@ await describeOnEach([redisStore], (store) => {
       const { queue } = await start();
       const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));
       const { moveToCompleted } = RedisQueueBackend.prototype;
-      jest.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
+      vi.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
         this: never,
         ...args
       ) {
@@ -50,7 +50,7 @@ await describeOnEach([redisStore], (store) => {
       const other = await openQueue(cleanUp, sharedQueue(options));
       const taken: Lease[] = [];
       const { settle } = await firstValueFrom(queue.consume('Webhooks', 1));
-      jest.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
+      vi.spyOn(RedisQueueBackend.prototype, 'moveToCompleted').mockImplementationOnce(async function (
         this: RedisQueueBackend,
         ...[{ id }, , , token]
       ) {

@@ -1,16 +1,16 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { firstValueFrom } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 import { openQueue } from '../../../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 await describeOnEach([redisStore, postgresStore], (store) => {
   describe(`A lease whose process was killed, on ${store.name}`, () => {

@@ -1,7 +1,7 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { RelayMode } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -10,7 +10,7 @@ import { Receiver } from '../../../support/receiver.js';
 import { startRelayApp } from '../../../support/relay.app.js';
 import { describeOnEach, postgresStore, redisStore } from '../../../support/services.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 await describeOnEach([redisStore, postgresStore], (store) => {
   describe(`Two processes that share a queue on ${store.name}`, () => {

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -17,9 +17,7 @@ import { openQueue } from '../../../support/open-queue.js';
 
 const logged: string[] = [];
 for (const level of ['log', 'warn', 'error'] as const) {
-  jest
-    .spyOn(Logger.prototype, level)
-    .mockImplementation((line: unknown) => void logged.push(`${level} ${String(line)}`));
+  vi.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => void logged.push(`${level} ${String(line)}`));
 }
 
 await describeOnEach([redisStore, postgresStore], (store) => {

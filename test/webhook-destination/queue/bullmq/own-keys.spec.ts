@@ -1,6 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -9,7 +9,7 @@ import { ownRedis } from '../../../support/own-services.js';
 import { describeOnEach, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 /** What BullMQ sends by itself: its scripts, and the read of a job. */
 const BULLMQ = ['evalsha', 'hgetall'];

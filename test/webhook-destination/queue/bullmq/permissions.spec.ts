@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { Redis } from 'ioredis';
 import type { DeliveryOutcome } from 'nestjs-analytics-relay';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -17,8 +17,8 @@ import { describeOnEach, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const warnings: string[] = [];
-jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
-jest.spyOn(console, 'warn').mockImplementation(() => undefined); // ioredis, about INFO
+vi.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
+vi.spyOn(console, 'warn').mockImplementation(() => undefined); // ioredis, about INFO
 afterEach(() => void warnings.splice(0));
 
 const NO_CHANNELS = 'The Redis user lacks permissions for signals between processes: +publish +subscribe &relay:*';

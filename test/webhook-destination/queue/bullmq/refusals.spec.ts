@@ -1,7 +1,7 @@
-import { expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import type { Lease } from 'nestjs-analytics-relay';
+import { expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -9,7 +9,7 @@ import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services
 import { waitFor } from '../../../support/wait-for.js';
 import { openQueue } from '../../../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const REASON = 'address not allowed by delivery.allowedNetworks';
 

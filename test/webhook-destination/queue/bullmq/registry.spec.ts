@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -17,7 +17,7 @@ const SOON = 1_000;
 
 const lines: string[] = [];
 for (const level of ['log', 'warn', 'error'] as const) {
-  jest.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => void lines.push(String(line)));
+  vi.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => void lines.push(String(line)));
 }
 
 /** How the connections of a queue are recognised, counted and ended; those that listen are some of all. */

@@ -1,14 +1,14 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type IQueueBackend, RedisQueueBackend } from 'bullmq';
 import type { DeliveryOutcome, DeliveryQueue, DeliveryRecord, Lease, NewDelivery } from 'nestjs-analytics-relay';
 import { firstValueFrom } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { describeOnEach, postgresStore, redisStore, type SharedPlace } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const messages = (count: number): NewDelivery[] =>
   Array.from({ length: count }, (_, index) => ({
@@ -98,7 +98,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       // A purge reads the waiting ones with this; by then it is due.
       const Backend = RedisQueueBackend;
       const { getRanges } = Backend.prototype;
-      const spy = jest.spyOn(Backend.prototype, 'getRanges').mockImplementation(async function (
+      const spy = vi.spyOn(Backend.prototype, 'getRanges').mockImplementation(async function (
         this: IQueueBackend,
         ...args
       ) {
@@ -118,7 +118,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         one.consume('A/B: 1', 1).subscribe((lease) => leases.push(lease));
         await waitFor(() => leases.length > 0);
         const { prototype } = RedisQueueBackend;
-        const spy = jest.spyOn(prototype, 'moveToActive').mockRejectedValue(new Error('deadlock detected'));
+        const spy = vi.spyOn(prototype, 'moveToActive').mockRejectedValue(new Error('deadlock detected'));
         const settled = await leases[0]!.settle({
           state: 'waiting',
           nextAttemptAt: Date.now() + 60_000,

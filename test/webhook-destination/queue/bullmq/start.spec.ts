@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type ClusterOptions, Redis } from 'ioredis';
 import { memoryQueue, OptionsError } from 'nestjs-analytics-relay';
 import { bullmqQueue, type BullmqQueueOptions } from 'nestjs-analytics-relay/bullmq';
 import { migratePostgresQueue, postgresQueue, type PostgresQueueOptions } from 'nestjs-analytics-relay/postgres';
 import pg from 'pg';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { ownRedis } from '../../../support/own-services.js';
@@ -23,7 +23,7 @@ import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-qu
 import { waitFor } from '../../../support/wait-for.js';
 
 const warnings: string[] = [];
-jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
+vi.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
 afterEach(() => void warnings.splice(0));
 
 const delivery = { destination: 'Webhooks', source: 'shop', messageId: 'm1', userId: 'u1', acceptedAt: Date.now() };
@@ -240,7 +240,7 @@ await describeOnEach([postgresStore], () => {
       const lock = `hashtext('nestjs-analytics-relay'), hashtext('${options.prefix}')`;
       await client.query(`SELECT pg_advisory_lock(${lock})`);
       const migrating = migratePostgresQueue({ ...options, connection });
-      const ended = jest.fn();
+      const ended = vi.fn();
       void migrating.then(ended, ended);
       const start = Date.now();
       await waitFor(() => Date.now() - start > 600);

@@ -1,4 +1,3 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { BullModule, getQueueToken } from '@nestjs/bullmq';
 import { Logger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
@@ -6,13 +5,14 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import type { DeliveryOutcome } from 'nestjs-analytics-relay';
 import { firstValueFrom } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
 import { openQueue } from '../../../support/open-queue.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const delivery = (messageId: string) => ({
   destination: 'Webhooks',

@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis } from 'ioredis';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -9,9 +9,9 @@ import { openQueue } from '../../../support/open-queue.js';
 import { describeOnEach, REDIS_URL, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 const errors: string[] = [];
-jest.spyOn(Logger.prototype, 'error').mockImplementation((line: unknown) => void errors.push(String(line)));
+vi.spyOn(Logger.prototype, 'error').mockImplementation((line: unknown) => void errors.push(String(line)));
 afterEach(() => void errors.splice(0));
 
 const REASON = 'the stored delivery cannot be read';

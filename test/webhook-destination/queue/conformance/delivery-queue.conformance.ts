@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type {
   DeliveryOutcome,
   DeliveryQueue,
@@ -11,6 +10,7 @@ import type {
   RetentionOptions,
 } from 'nestjs-analytics-relay';
 import type { Subscription } from 'rxjs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { waitFor } from '../../../support/wait-for.js';
 

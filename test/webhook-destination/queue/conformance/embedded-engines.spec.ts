@@ -1,6 +1,6 @@
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { type DeliveryQueue, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { vi } from 'vitest';
 
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
@@ -8,7 +8,7 @@ import { itSearches } from './delivery-search.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
 import { itKeepsSeries } from './series-store.conformance.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const sqlite: QueueEngine = {
   name: 'SQLite',

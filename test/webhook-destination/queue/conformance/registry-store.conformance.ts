@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { setClock } from '../../../support/clock.js';
 import type { QueueEngine } from './delivery-queue.conformance.js';
@@ -28,12 +28,12 @@ export function itKeepsARegistry(engine: QueueEngine): void {
     };
 
     beforeEach(async () => {
-      jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+      vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
       place = await engine.create();
       await open();
     });
     afterEach(async () => {
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       await queue.close();
       await place.remove();
     });
@@ -103,7 +103,7 @@ export function itKeepsARegistry(engine: QueueEngine): void {
       setClock(29 * DAY);
       await queue.sweep();
       expect(await names()).toEqual(['kept', 'gone', 'again']);
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
       setClock(31 * DAY);
       await queue.sweep();
       expect(await names()).toEqual(['kept', 'again']);

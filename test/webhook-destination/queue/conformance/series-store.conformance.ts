@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import type { QueueEngine } from './delivery-queue.conformance.js';
 

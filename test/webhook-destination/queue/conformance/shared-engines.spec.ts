@@ -1,6 +1,6 @@
-import { jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { Redis as Redis5 } from 'ioredis5';
+import { vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { describeOnEach, postgresStore, redisStore, type SharedStore } from '../../../support/services.js';
@@ -9,7 +9,7 @@ import { itSearches } from './delivery-search.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
 import { itKeepsSeries } from './series-store.conformance.js';
 
-jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 /** A client of the oldest supported ioredis; those that a URL opens are of the newest. */
 const oldestClient = new Redis5(redisStore.url, { lazyConnect: true });

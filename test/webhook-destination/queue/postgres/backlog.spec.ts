@@ -1,8 +1,8 @@
-import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
 import { firstValueFrom } from 'rxjs';
+import { describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -14,8 +14,8 @@ import { waitFor } from '../../../support/wait-for.js';
 import { openQueue } from '../../../support/open-queue.js';
 
 const warned: string[] = [];
-jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warned.push(String(line)));
-jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+vi.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warned.push(String(line)));
+vi.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
 
 await describeOnEach([postgresStore], (store) => {
   describe(`a backlog in ${store.name}`, () => {

@@ -1,8 +1,8 @@
 import { type AddressInfo, createServer, Socket } from 'node:net';
 
-import { describe, expect, it } from '@jest/globals';
 import type { Lease } from 'nestjs-analytics-relay';
 import { firstValueFrom } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';

@@ -1,5 +1,5 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -18,7 +18,7 @@ await describeOnEach([postgresStore], (store) => {
   describe('A process with 200 destinations on PostgreSQL', () => {
     const afterwards = useCleanUps();
     afterEach(() => {
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
     });
 
     const create = () => {
@@ -91,7 +91,7 @@ await describeOnEach([postgresStore], (store) => {
     });
 
     it('consumes none of those that have nothing due', async () => {
-      jest.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
+      vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
       const { factory } = create();
       const queue = factory();
       await queue.open();

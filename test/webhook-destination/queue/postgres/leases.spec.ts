@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryOutcome, Lease } from 'nestjs-analytics-relay';
 import pg from 'pg';
 import { firstValueFrom } from 'rxjs';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -19,7 +19,7 @@ await describeOnEach([postgresStore], (store) => {
   describe('Leases on PostgreSQL', () => {
     const afterwards = useCleanUps();
     afterEach(() => {
-      jest.restoreAllMocks();
+      vi.restoreAllMocks();
     });
 
     const open = () => {
@@ -31,7 +31,7 @@ await describeOnEach([postgresStore], (store) => {
 
     it('of a process that stalled go to another one, and it goes on with new ones', async () => {
       for (const level of ['log', 'error'] as const)
-        jest.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
+        vi.spyOn(Logger.prototype, level).mockImplementation(() => undefined);
       const { start, schema } = open();
       const forwarder = await Forwarder.start(afterwards, POSTGRES_URL);
       const { target } = forwarder;
@@ -113,7 +113,7 @@ await describeOnEach([postgresStore], (store) => {
       const leases: Lease[] = [];
       queue.consume('Webhooks', 2).subscribe((lease) => leases.push(lease));
       await waitFor(() => leases.length === 2);
-      const error = jest.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
+      const error = vi.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
       const other = new pg.Client(POSTGRES_URL);
       await other.connect();
       afterwards(() => other.end());

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { LongStatements } from '../../../../lib/stores/postgres/long-statements.js';
@@ -12,7 +12,7 @@ import { describeOnEach, postgresStore } from '../../../support/services.js';
 import { openQueue } from '../../../support/open-queue.js';
 
 describe('Long statements', () => {
-  afterEach(() => void jest.useRealTimers());
+  afterEach(() => void vi.useRealTimers());
 
   /** Statements of a database that answers when it is told to. */
   const start = (maxConnections: number) => {
@@ -39,17 +39,17 @@ describe('Long statements', () => {
   });
 
   it('fail if they have not begun after 10 s, and leave their place to the next', async () => {
-    jest.useFakeTimers();
+    vi.useFakeTimers();
     const { answers, statements } = start(4);
     const first = statements.query('SELECT');
     const late = expect(statements.query('SELECT')).rejects.toMatchObject({ code: 'timeout' });
-    await jest.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     const next = statements.query('SELECT');
-    await jest.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     await late;
     answers[0]!();
     await first;
-    await jest.advanceTimersByTimeAsync(0);
+    await vi.advanceTimersByTimeAsync(0);
     answers[1]!();
     await next;
   });

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 
-import { describe, expect, it } from '@jest/globals';
 import type { DeliveryOutcome, DeliveryQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';

@@ -1,6 +1,6 @@
-import { describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { firstValueFrom } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';

@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
 import { firstValueFrom, take, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';

@@ -1,6 +1,6 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DeliveryQueue } from 'nestjs-analytics-relay';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -13,7 +13,7 @@ import { openQueue } from '../../../support/open-queue.js';
 
 const lines: string[] = [];
 for (const level of ['log', 'warn', 'error'] as const) {
-  jest.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => void lines.push(String(line)));
+  vi.spyOn(Logger.prototype, level).mockImplementation((line: unknown) => void lines.push(String(line)));
 }
 const outages = () => lines.filter((line) => /^PostgreSQL is/.test(line));
 

@@ -2,9 +2,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 
-import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 
 import { sharedQueue } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 const warnings: string[] = [];
-jest.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
+vi.spyOn(Logger.prototype, 'warn').mockImplementation((line: unknown) => void warnings.push(String(line)));
 afterEach(() => void warnings.splice(0));
 
 const hasPgbouncer = isInstalled('pgbouncer');
@@ -58,7 +58,7 @@ await describeOnEach([postgresStore], (store) => {
       ['session', ['A pooler drops the startup parameter "options"']],
     ])('warns of a pooler in %s mode that drops the settings', async (mode, expected) => {
       await open(await startPgbouncer(mode));
-      expect(warnings).toEqual(expected.map((text) => expect.stringContaining(text)));
+      expect(warnings).toEqual(expected.map((text) => expect.stringContaining(text) as unknown));
     });
 
     /** Starts a PgBouncer before PostgreSQL; resolves with its URL. */

@@ -1,8 +1,7 @@
-import shared from './jest.config.mjs';
+import shared from './vitest.config.mjs';
 
 /** Long tests, of processes that are killed or have little memory, which a release must pass and not every change. */
 export default {
   ...shared,
-  testMatch: ['**/*.release.spec.ts'],
-  testPathIgnorePatterns: ['/node_modules/'],
+  test: { ...shared.test, include: ['test/**/*.release.spec.ts'], exclude: ['**/node_modules/**'] },
 };
