@@ -243,13 +243,15 @@ describe('backup', () => {
   it('says why a file changes faster than it can be copied', async () => {
     const { path } = await createFolder();
     await createQueue(path('relay.db'));
-    // Long enough to copy that the log changes meanwhile.
-    await truncate(path('relay.db'), 128 * 1024 * 1024);
+    // Long enough to copy that one of the writers has a core meanwhile.
+    await truncate(path('relay.db'), 64 * 1024 * 1024);
     const script =
       `const fs = require('node:fs'); const log = fs.openSync(${JSON.stringify(path('relay.db-wal'))}, 'w');` +
       `for (let count = 0; ; count++) fs.writeSync(log, String(count).padStart(32, '0'), 0);`;
-    const writer = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
-    cleanUp(() => writer.kill('SIGKILL'));
+    for (let count = 0; count < 3; count++) {
+      const writer = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
+      cleanUp(() => writer.kill('SIGKILL'));
+    }
     await waitFor(async () => (await stat(path('relay.db-wal')).catch(() => undefined))?.size === 32);
     const backup = () => runCommand('backup', '--from', path('relay.db'), '--out', path('copy.db'));
     const start = `backup: ${path('relay.db')} changes faster than it can be copied; `;
