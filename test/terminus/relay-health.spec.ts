@@ -87,7 +87,7 @@ describe.each(onExpress)('RelayHealthIndicator on $platform', ({ createAdapter }
   });
 
   it('is degraded, and never down, while a receiver is dead', async () => {
-    const delivery = { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 1, maxRetryDelay: 1 };
+    const delivery = { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000, maxRetryDelay: 60_000 };
     const { host, track, receiver } = await start({ oldestWaiting: 0 }, { options: { delivery } });
     await receiver.stop();
     const ids = Array.from({ length: 100 }, (_, index) => `m${index}`);
