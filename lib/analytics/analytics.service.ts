@@ -188,7 +188,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       const given = event ? { ...takeObject('message', message), ...event } : message;
       this.completer.complete(type, given, (complete, ambient) => {
         const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
-        this.record(type, complete, bound, { refusal, recordedBy, ...ambient });
+        this.record(type, complete, bound, { refusal, recordedBy, isByField: this.isInProcess, ...ambient });
       });
     } catch (error) {
       this.refuse(type, message, error, bound);

@@ -49,7 +49,7 @@ const METHODS = [
 const NO_TRANSPORT: BatchTransport = { envelopeBytes: 0, send: () => Promise.resolve({}) };
 
 /** @internal What is known of an event besides its message. */
-export interface RecordExtras extends Pick<Additions, 'facts' | 'context'> {
+export interface RecordExtras extends Pick<Additions, 'facts' | 'context' | 'isByField'> {
   /** Reason for not delivering the event although it is valid. */
   refusal?: Error | undefined;
   /** The method or route that records the event. */
@@ -178,7 +178,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     type: MessageType,
     params: unknown,
     callback: Callback | undefined,
-    { refusal, recordedBy, facts, context }: RecordExtras = NO_EXTRAS,
+    { refusal, recordedBy, facts, context, isByField }: RecordExtras = NO_EXTRAS,
   ): void {
     const { telemetry, defaults } = this.resolved;
     const trace = telemetry?.create?.(type, this.queue.source) ?? activeTrace();
@@ -186,7 +186,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     let serialized = UNREADABLE;
     let reason: unknown = this.findFullness() ?? refusal;
     try {
-      serialized = completeMessage(message, { defaults, trace, facts, context });
+      serialized = completeMessage(message, { defaults, trace, facts, context, isByField });
     } catch (error) {
       reason ??= error; // a later one, because such data may turn up in a single request in production
     }

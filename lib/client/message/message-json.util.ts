@@ -13,6 +13,9 @@ const MAX_DEPTH = 20;
 /** Maximum length of the field's path. */
 const MAX_PATH = 200;
 
+/** An object that JSON writes as empty, as it does a promise. `integrations` usually is one. */
+const EMPTY_OBJECT = /(?<!"integrations":)\{\}/;
+
 /** A text that JSON writes as it is, in quotes. */
 const PLAIN_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
@@ -23,14 +26,16 @@ const PLAIN_TEXT = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
  */
 export function toJson(message: object): string {
   try {
-    return stringify(message, [])!;
+    const json = JSON.stringify(message);
+    refusePromise(json, message, []);
+    return json;
   } catch (error) {
     throw unreadable(message, error);
   }
 }
 
-/** Does the same field by field, so that a relay in this process can use each alone. */
-export function serialize(message: Message): SerializedMessage {
+/** Does the same field by field, so that a relay in this process can use each alone. Over HTTP, it would cost a tenth more. */
+export function serializeFields(message: Message): SerializedMessage {
   const ends: (string | number)[] = [];
   let json = '';
   try {
@@ -38,8 +43,9 @@ export function serialize(message: Message): SerializedMessage {
       const value = message[name as keyof Message];
       // Takes half the time of `JSON.stringify` for ids and names.
       const isPlain = typeof value === 'string' && PLAIN_TEXT.test(value);
-      const text = isPlain ? `"${value}"` : stringify(value, [name]);
+      const text = isPlain ? `"${value}"` : (JSON.stringify(value) as string | undefined);
       if (text === undefined) continue;
+      if (name !== 'integrations') refusePromise(text, value, [name]);
       json += `${json === '' ? '{' : ','}"${name}":${text}`;
       ends.push(name, json.length);
     }
@@ -49,12 +55,11 @@ export function serialize(message: Message): SerializedMessage {
   return new SerializedMessage(`${json}}`, ends);
 }
 
-function stringify(value: unknown, path: string[]): string | undefined {
-  const json = JSON.stringify(value) as string | undefined;
-  // JSON has an empty object for a promise. Walking every message would take a tenth of the time of serializing it.
-  const promise = json?.includes('{}') ? findPromise(value, path) : undefined;
+/** @throws {ValidationError} if a value is or contains a promise */
+function refusePromise(json: string, value: unknown, path: string[]): void {
+  // Searched only where there may be one: walking every message would cost a tenth of stringifying it.
+  const promise = EMPTY_OBJECT.test(json) ? findPromise(value, path) : undefined;
   if (promise) throw toError(promise, 'must not be a promise: await it before the event is recorded');
-  return json;
 }
 
 /**

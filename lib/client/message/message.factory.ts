@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import { VERSION } from '../version.js';
 import type { EventDefaults, ExtraContext, IntegrationsOptions, Message, MessageType } from './message.interface.js';
-import { serialize, takeObject, unreadable } from './message-json.util.js';
+import { serializeFields, takeObject, toJson, unreadable } from './message-json.util.js';
 import { findMessageFault, isPlainObject } from './message.rules.js';
-import type { SerializedMessage } from './serialized-message.js';
+import { SerializedMessage } from './serialized-message.js';
 import { ValidationError } from './validation.error.js';
 
 /** Identifies this library in `context.library`. */
@@ -79,6 +79,8 @@ export interface Additions {
   /** Facts of the current request. */
   facts?: ExtraContext | undefined;
   context?: ExtraContext | undefined;
+  /** Whether the JSON of each field is to be known. */
+  isByField?: boolean | undefined;
 }
 
 /**
@@ -88,7 +90,10 @@ export interface Additions {
  *
  * @throws {ValidationError} that names the field which cannot be read.
  */
-export function completeMessage(message: Message, { defaults, trace, facts, context }: Additions): SerializedMessage {
+export function completeMessage(
+  message: Message,
+  { defaults, trace, facts, context, isByField }: Additions,
+): SerializedMessage {
   try {
     const own = takeObject('context', message.context);
     message.context = { ...trace, ...defaults?.context, ...facts, ...context, ...own, library: LIBRARY };
@@ -100,6 +105,7 @@ export function completeMessage(message: Message, { defaults, trace, facts, cont
       const hasMore = defaults?.properties ?? category;
       message.properties = hasMore ? { ...defaults?.properties, ...properties, ...category } : properties;
     }
+    const serialize = isByField ? serializeFields : (whole: Message) => new SerializedMessage(toJson(whole));
     const serialized = serialize(message);
     return facts && serialized.fault ? serialize(withoutFacts(message, facts)) : serialized;
   } catch (error) {
