@@ -5,12 +5,11 @@ import { keepAliveHttpClient } from './delivery/keep-alive.http-client.js';
 import { isFetchProxied, usesProxies } from './delivery/proxied-agent.js';
 import type { EventDefaults } from './message/message.interface.js';
 import { toJson } from './message/message-json.util.js';
-import { isPlainObject } from './message/message.rules.js';
+import { isNonEmptyString, isPlainObject } from './message/message.rules.js';
 import { throwFaults } from './options.error.js';
 import { findPluginFaults } from './pipeline/plugin.rules.js';
 import { isClientTelemetry } from './telemetry/client-telemetry.interface.js';
 import { MAX_TIMER_DELAY } from './timer.limits.js';
-import { isNonEmptyString } from './message/message.rules.js';
 
 /** URL of `WebhookDestinationModule` on Nest's default port. */
 export const DEFAULT_HOST = 'http://localhost:3000';

@@ -134,6 +134,19 @@ describe('An application that records for its own WebhookDestinationModule', () 
     expect(new Set(bodies).size).toBe(6);
   });
 
+  it.each(['integrations', 'properties', 'context'])(
+    'refuses a promise in %s, as a client that posts does',
+    async (field) => {
+      const receiver = await startReceiver();
+      const { app } = await start({ writeKey: 'wk_shop' }, { imports: [relay('shop', receiver)] });
+      const analytics = app.get(AnalyticsService);
+      const message = { userId: 'u1', event: 'Promised', [field]: { pending: Promise.resolve(true) } };
+      const refused = new Promise((resolve) => analytics.track(message, resolve));
+      await analytics.flush();
+      expect(await refused).toMatchObject({ code: 'message_unreadable', field: `${field}.pending` });
+    },
+  );
+
   it('refuses a message that is nested too deeply, as over HTTP', async () => {
     const receiver = await startReceiver();
     const { app } = await start({ writeKey: 'wk_shop' }, { imports: [relay('shop', receiver)] });

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import { VERSION } from '../version.js';
 import type { EventDefaults, ExtraContext, IntegrationsOptions, Message, MessageType } from './message.interface.js';
-import { serializeFields, takeObject, toJson, unreadable } from './message-json.util.js';
+import { serialize, takeObject, unreadable } from './message-json.util.js';
 import { findMessageFault, isPlainObject } from './message.rules.js';
-import { SerializedMessage } from './serialized-message.js';
+import type { SerializedMessage } from './serialized-message.js';
 import { ValidationError } from './validation.error.js';
 
 /** Identifies this library in `context.library`. */
@@ -105,9 +105,8 @@ export function completeMessage(
       const hasMore = defaults?.properties ?? category;
       message.properties = hasMore ? { ...defaults?.properties, ...properties, ...category } : properties;
     }
-    const serialize = isByField ? serializeFields : (whole: Message) => new SerializedMessage(toJson(whole));
-    const serialized = serialize(message);
-    return facts && serialized.fault ? serialize(withoutFacts(message, facts)) : serialized;
+    const serialized = serialize(message, isByField);
+    return facts && serialized.fault ? serialize(withoutFacts(message, facts), isByField) : serialized;
   } catch (error) {
     throw unreadable(message, error);
   }

@@ -12,6 +12,9 @@ export type TextField = (typeof TEXT_FIELDS)[number];
 /** Fields in which an integer counts as its decimal text. */
 export const ID_FIELDS = ['userId', 'anonymousId', 'previousId', 'groupId'] as const satisfies readonly TextField[];
 
+/** Stands in `value` for an object that is not parsed. */
+export const AN_OBJECT = Object.freeze({});
+
 /** A message as posted, before any check. */
 export interface PostedMessage {
   /** The fields, for validation. An object that is only forwarded to receivers may be replaced by an empty one. */

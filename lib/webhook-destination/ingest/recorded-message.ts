@@ -1,10 +1,7 @@
 import type { SerializedMessage } from '../../client/message/serialized-message.js';
 import { isDeeperThan } from '../http/body.reader.js';
 import { memberOf, ParsedMessage, toLatin1 } from './parsed-message.js';
-import { MAX_DEPTH, type PostedMessage, type TextField } from './posted-message.interface.js';
-
-/** Placeholder for an object that is not parsed. */
-const AN_OBJECT = Object.freeze({});
+import { AN_OBJECT, MAX_DEPTH, type PostedMessage, type TextField } from './posted-message.interface.js';
 
 /** Returns a message of a client in this process. One that a plugin may have changed is parsed. */
 export function toPosted(message: SerializedMessage): PostedMessage {

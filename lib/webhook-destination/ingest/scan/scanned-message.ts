@@ -2,7 +2,7 @@ import type { MessageType } from '../../../client/message/message.interface.js';
 import { MAX_MESSAGE_BYTES } from '../../../client/message/message.limits.js';
 import type { JsonText } from '../../http/body.reader.js';
 import { memberOf } from '../parsed-message.js';
-import { type PostedMessage, TEXT_FIELDS, type TextField } from '../posted-message.interface.js';
+import { AN_OBJECT, type PostedMessage, TEXT_FIELDS, type TextField } from '../posted-message.interface.js';
 import { OPEN_BRACE, QUOTE } from './json-scanner.js';
 
 const N_OF_NULL = 0x6e;
@@ -25,9 +25,6 @@ const PLACES = Object.fromEntries(SCANNED_FIELDS.map((field, index) => [field, 2
   ScannedField,
   number
 >;
-
-/** Placeholder for an object that is not parsed. */
-const AN_OBJECT = Object.freeze({});
 
 /** Minimum length of a slice in V8. Shorter parts are copied, and do not keep the whole string in memory. */
 const SHORTEST_SLICE = 13;
