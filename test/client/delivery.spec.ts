@@ -1,13 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { Worker } from 'node:worker_threads';
 import { FetchHTTPClient, keepAliveHttpClient, type HTTPClient } from 'nestjs-analytics-relay/client';
 import type { Received } from './support/collector.js';
 import { collect, create, event, tracked } from './support/harness.js';
+import { AnsweringThread, blockEventLoop } from '../support/answering.thread.js';
+import { useCleanUps } from '../support/clean-ups.js';
 import { waitFor } from '../support/wait-for.js';
+
+const cleanUp = useCleanUps();
 
 // Global fetch frees a connection a moment after the response, and opens another one meanwhile.
 const clients: [string, () => HTTPClient, number][] = [
@@ -23,18 +25,6 @@ async function refusingUrl(): Promise<string> {
   await new Promise((resolve) => server.close(resolve));
   return `http://127.0.0.1:${port}`;
 }
-
-/** Answers in a thread of its own, once `state[1]` is set; counts its requests in `state[0]`. */
-const COLLECTOR = `
-const { workerData: state, parentPort } = require('node:worker_threads');
-const server = require('node:http').createServer((request, response) => {
-  request.resume().on('end', () => {
-    Atomics.add(state, 0, 1);
-    Atomics.waitAsync(state, 1, 0).value.then(() => response.end('{}'));
-  });
-});
-server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
-`;
 
 const messageOf = (error: unknown): string => (error as Error).message;
 
@@ -193,21 +183,16 @@ describe.each(clients)('delivery with %s', (_name, client, connectionsPerRequest
   });
 
   it('takes an answer that arrived in time, even if the process was paused for longer than httpRequestTimeout', async () => {
-    const state = new Int32Array(new SharedArrayBuffer(8));
-    const collector = new Worker(COLLECTOR, { eval: true, workerData: state });
-    const [port] = (await once(collector, 'message')) as [number];
-    const settings = { host: `http://127.0.0.1:${port}`, maxRetries: 0, httpRequestTimeout: 500, httpClient: client() };
-    const analytics = create(settings);
+    const collector = await AnsweringThread.start();
+    cleanUp(() => collector.stop());
+    const analytics = create({ host: collector.url, maxRetries: 0, httpRequestTimeout: 500, httpClient: client() });
     const done = tracked(analytics);
     const flushed = analytics.flush();
-    await waitFor(() => state[0] === 1);
-    Atomics.store(state, 1, 1);
-    Atomics.notify(state, 1);
-    await new Promise((resolve) => setImmediate(resolve)); // timers are next, and sockets after them
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600); // blocks the event loop
+    await waitFor(() => collector.requests === 1);
+    collector.answer();
+    await blockEventLoop(600);
     await flushed;
     expect((await done).err).toBeUndefined();
-    await collector.terminate();
   });
 
   it('gives up a response whose body drips', async () => {
