@@ -85,12 +85,12 @@ const borders = [
   step('ingest', `/(admin|dispatch|receiver|transport)/|${stores}`, 'Ingest does not know where messages go.'),
   step(
     'routing',
-    '/(admin|dispatch|ingest|observe|receiver|transport)/|/queue/(?!delivery\\.interface)',
+    '/(admin|dispatch|ingest|observe|receiver|stores|transport)/|/queue/(?!delivery\\.interface)',
     'Routing does not know how a delivery is queued or sent.',
   ),
   step(
     'queue',
-    '/(admin|dispatch|ingest|observe|receiver|registry|routing|stores|transport)/',
+    '/(admin|dispatch|http|ingest|observe|receiver|registry|routing|stores|transport)/',
     'The queue knows neither its stores nor what a delivery is sent with.',
   ),
   ...['memory', 'postgres', 'redis', 'sqlite'].map((store) =>
@@ -101,6 +101,11 @@ const borders = [
     ),
   ),
   mayNotImport(
+    'lib/stores/redis/redis*',
+    '/(analytics|cli|testing)/|/webhook-destination/(?!queue/)|^\\.\\./(?!shared/|\\.\\./)|^\\./(bullmq|job|retention)|^bullmq$',
+    'What is kept beside BullMQ in Redis does not depend on BullMQ.',
+  ),
+  mayNotImport(
     'lib/stores/shared/**/*',
     '/(analytics|cli|testing)/|/webhook-destination/(?!queue/)|^\\.\\./(?!\\.\\./)',
     'What stores have in common knows none of them.',
@@ -108,7 +113,7 @@ const borders = [
   step('dispatch', `/(admin|ingest)/|${stores}`, 'Dispatch does not know how the queue stores.'),
   step(
     'transport',
-    '/(admin|dispatch|ingest|observe|queue|receiver|registry|routing)/',
+    '/(admin|dispatch|http|ingest|observe|queue|receiver|registry|routing|stores)/',
     'What connects to receivers does not know what is delivered.',
   ),
   step('registry', `/(admin|observe)/|${stores}`, 'The registry does not know how its entries are stored.'),
