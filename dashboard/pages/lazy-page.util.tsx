@@ -15,7 +15,7 @@ export function lazyPage(load: () => Promise<{ default: PageComponent }>): PageC
       Component: loaded,
     });
     useEffect(() => {
-      if (loaded) return;
+      if (state.Component) return; // another instance may have loaded the file since this one was rendered
       load().then(
         (file) => {
           loaded = file.default;

@@ -267,6 +267,33 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect((await relay.deliveries({}))[0]).toMatchObject({ reason: 'destination removed' });
   });
 
+  it('are shown if another of them is opened while the page still loads its file', async () => {
+    const { page, relay, receiver } = await start({ hash: '', options: { destinations: [] } });
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
+    const release = new Promise<() => void>((resolve) => {
+      void page.route('**/assets/destinations*.js', (route) => resolve(() => void route.continue()));
+    });
+    const loading = page.waitForRequest('**/assets/destinations*.js');
+    await page.evaluate("location.hash = '#/destinations'");
+    const file = (await loading).url();
+    // Effects run in timers. These are held, as if the file came between the rendering of the page and its effects.
+    await page.evaluate(`(async () => {
+      const held = [];
+      const { setTimeout, requestAnimationFrame } = window;
+      window.setTimeout = window.requestAnimationFrame = (callback) => held.push(callback);
+      window.releaseTimers = () => {
+        Object.assign(window, { setTimeout, requestAnimationFrame });
+        for (const callback of held) callback();
+      };
+      const changed = new Promise((resolve) => addEventListener('hashchange', resolve));
+      location.hash = '#/destinations/crm';
+      await changed;
+    })()`);
+    (await release)();
+    await page.evaluate(`import(${JSON.stringify(file)}).then(() => releaseTimers())`);
+    await button(page, 'Rotate secret').waitFor();
+  });
+
   it('keep a new secret on the page until it is stored, also when the session ends', async () => {
     allowRefusals(401);
     const { page } = await openStored();
