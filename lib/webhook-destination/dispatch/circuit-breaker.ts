@@ -67,6 +67,11 @@ export class CircuitBreaker {
     return begins;
   }
 
+  /** Takes back the probe, of which no request was made: another attempt becomes it. */
+  release(probe: number): void {
+    if (probe === this.currentProbe) this.currentProbe = 0;
+  }
+
   /** Records an attempt that the receiver answered: the receiver is not down. */
   succeed(): CircuitChange {
     this.failures = 0;

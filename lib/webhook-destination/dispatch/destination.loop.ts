@@ -125,7 +125,7 @@ export class DestinationLoop {
   mayBegin(attempt: Attempt): boolean {
     const now = (attempt.startedAt = this.now());
     const isHeld = this.circuit.isOpen && attempt.probe === 0 && !attempt.isLast;
-    if (this.isStopped || isHeld || this.circuit.isPaused(now)) return false;
+    if (this.isStopped || isHeld || attempt.lease.isWithdrawn || this.circuit.isPaused(now)) return false;
     attempt.span = this.context.telemetry?.attempt(attempt.delivery);
     return true;
   }
@@ -137,7 +137,10 @@ export class DestinationLoop {
     this.inScope(lease, () => {
       if (sent) void this.settle(lease, this.judge(attempt, sent));
       // While it waited for the rate limit or a connection, the destination went down or the application stopped.
-      else this.advance(lease);
+      else {
+        this.circuit.release(attempt.probe);
+        this.advance(lease);
+      }
     });
   }
 
@@ -173,6 +176,7 @@ export class DestinationLoop {
   /** Begins an attempt, or settles the delivery without one: it returns to the queue, or its `transform` sends nothing. */
   private advance(lease: Lease): void {
     const { delivery } = lease;
+    if (lease.isWithdrawn) return void this.settle(lease, undefined);
     const now = this.now();
     // Transformed before the circuit is asked: a delivery that sends nothing must not become its probe.
     const body = bodyToSend(this.#destination.transform, delivery, now);

@@ -44,7 +44,7 @@ async function sendOnce(
     return await new Promise((resolve) => {
       // Not recorded, so it is neither an event nor a metric.
       const settle = (outcome?: DeliveryOutcome) => Promise.resolve(Boolean(resolve(outcome?.attempt?.results ?? [])));
-      loop.handle({ delivery, settle });
+      loop.handle({ delivery, isWithdrawn: false, settle });
     });
   } finally {
     await loop.close();

@@ -40,8 +40,10 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   /** Connects the processes that share the store; usable while the queue is open. */
   readonly peers: PeerChannel | undefined = this.store.peers;
   private readonly feeds = new Map<string, DestinationFeed>();
-  /** Ids of deliveries that are handed out or ready, without a recorded outcome. */
-  private leased = new Set<string>();
+  /** Deliveries that are handed out or ready, without a recorded outcome, by id. */
+  private leased = new Map<string, Delivery>();
+  /** Those whose lease is over: they were purged, or another process may have taken them. */
+  private readonly withdrawn = new WeakSet<Delivery>();
   /** Total size of the bodies that feeds hold, in bytes. */
   private total = { bytes: 0 };
   private readonly claims = new Set<Promise<unknown>>();
@@ -89,15 +91,13 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   async open(): Promise<void> {
     await this.store.open({
       now: () => this.now(),
-      leased: () => [...this.leased],
+      leased: () => [...this.leased.keys()],
       reopened: () => {
         for (const feed of this.feeds.values()) feed.restart();
+        void this.wakeAll();
       },
-      withdrawn: (ids) => {
-        const withdrawn = new Set(ids);
-        this.forget(({ id }) => withdrawn.has(id));
-      },
-      resumed: () => this.forget(() => false), // hands out what waits
+      withdrawn: (ids) => this.withdraw(ids.flatMap((id) => this.leased.get(id) ?? [])),
+      resumed: () => this.withdraw([]), // hands out what waits
     });
   }
 
@@ -130,6 +130,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,
+        withdrawn: this.withdrawn,
         total: this.total,
         claims: this.claims,
         now: () => this.now(),
@@ -206,10 +207,9 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     const checked = checkQuery(query);
     const purged = await this.store.purge(checked, keepsNotices);
     const state = 'delivering';
-    this.forget(
-      (delivery) =>
-        matches(checked, delivery, state) && !(keepsNotices && isOpenNotice({ body: delivery.body, state })),
-    );
+    const isPurged = (delivery: Delivery) =>
+      matches(checked, delivery, state) && !(keepsNotices && isOpenNotice({ body: delivery.body, state }));
+    this.withdraw([...this.leased.values()].filter(isPurged));
     await this.scrub();
     return purged;
   }
@@ -235,7 +235,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     await this.writer.close();
     await this.store.close();
     // Leases end with the store; those granted after the next opening have all of this to themselves.
-    this.leased = new Set();
+    this.leased = new Map();
     this.total = { bytes: 0 };
     this.writer = this.createWriter();
   }
@@ -259,9 +259,16 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     });
   }
 
-  /** Drops deliveries that this process no longer leases and has not handed out. */
-  private forget(isWithdrawn: (delivery: Delivery) => boolean): void {
-    for (const feed of this.feeds.values()) this.scope.runInAsyncScope(() => feed.forget(isWithdrawn));
+  /** Drops deliveries that this process no longer leases. For those that are handed out, no request is made any more. */
+  private withdraw(deliveries: Delivery[]): void {
+    for (const delivery of deliveries) this.withdrawn.add(delivery);
+    for (const feed of this.feeds.values()) this.scope.runInAsyncScope(() => feed.forget());
+  }
+
+  /** Wakes the destinations with open deliveries: a write that failed may have stored some for one without a consumer. */
+  private async wakeAll(): Promise<void> {
+    const open = await this.store.oldest().catch(() => []); // the next failure reopens the store again
+    for (const { destination } of open) this.wake(destination);
   }
 
   private unfollow(): void {

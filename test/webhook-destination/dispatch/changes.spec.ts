@@ -244,7 +244,7 @@ it('A destination that was stopped while it was down probes no more', async () =
         resolve(settled);
         return Promise.resolve(true);
       };
-      loop.handle({ delivery: toDelivery(newDelivery(id), id), settle });
+      loop.handle({ delivery: toDelivery(newDelivery(id), id), isWithdrawn: false, settle });
     });
   const handled = Array.from({ length: 12 }, (_, index) => handle(`m${index}`));
   for (const begin of begins.splice(0, 11)) begin();

@@ -46,7 +46,11 @@ describe('A destination that is down for longer than the retry window, in fake t
           attempts: [],
           failedUrls: [],
         };
-        leases.next({ delivery, settle: (outcome) => Promise.resolve(Boolean(resolve(outcome) ?? true)) });
+        leases.next({
+          delivery,
+          isWithdrawn: false,
+          settle: (outcome) => Promise.resolve(Boolean(resolve(outcome) ?? true)),
+        });
       });
     return { consumed, hand, isConsumed: () => leases.observed };
   }

@@ -61,7 +61,7 @@ describe('The window of four hours, in fake time', () => {
           resolve();
           return Promise.resolve(true);
         };
-        loop.handle({ delivery, settle });
+        loop.handle({ delivery, isWithdrawn: false, settle });
       });
       const { attempts } = delivery;
       delivery = {

@@ -26,8 +26,10 @@ interface FeedOptions {
   concurrency: number;
   subscriber: Subscriber<Lease>;
   settle: SettlementWriter['write'];
-  /** Ids of the queue's deliveries that are ready or handed out, without a recorded outcome. */
-  leased: Set<string>;
+  /** The queue's deliveries that are ready or handed out, without a recorded outcome, by id. */
+  leased: Map<string, Delivery>;
+  /** Those whose lease is over. */
+  withdrawn: WeakSet<Delivery>;
   /** Total size of the bodies that the queue's feeds hold, in bytes. */
   total: { bytes: number };
   /** The claims in progress. */
@@ -116,10 +118,11 @@ export class DestinationFeed {
     this.timer.unref();
   }
 
-  /** Drops deliveries that this process no longer leases and has not handed out. */
-  forget(isWithdrawn: (delivery: Delivery) => boolean): void {
+  /** Drops withdrawn deliveries that are not handed out. */
+  forget(): void {
+    const { withdrawn } = this.options;
     for (const delivery of this.ready.drain()) {
-      if (isWithdrawn(delivery)) {
+      if (withdrawn.has(delivery)) {
         this.options.leased.delete(delivery.id);
         this.window.drop(delivery);
       } else {
@@ -179,8 +182,12 @@ export class DestinationFeed {
 
   private toLease(delivery: Delivery): Lease {
     let settled = false;
+    const { withdrawn } = this.options;
     return {
       delivery,
+      get isWithdrawn() {
+        return withdrawn.has(delivery);
+      },
       settle: (outcome) => {
         if (settled) return Promise.resolve(false);
         settled = true;
@@ -203,7 +210,7 @@ export class DestinationFeed {
   private take(deliveries: Delivery[]): void {
     for (const delivery of deliveries) {
       this.window.hold(delivery);
-      this.options.leased.add(delivery.id);
+      this.options.leased.set(delivery.id, delivery);
       this.ready.push(delivery);
     }
   }
