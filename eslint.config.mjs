@@ -79,7 +79,7 @@ const borders = [
   ),
   step(
     'http',
-    '^\\.\\./(?!\\.\\./(client/(error\\.util|relay\\.error)\\.|common/))',
+    '^\\.\\./(?!\\.\\./(client/(error\\.(codes|util)|relay\\.error)\\.|common/))',
     'The HTTP kit knows neither messages nor queues, and none of the other folders of the relay.',
   ),
   step('ingest', `/(admin|dispatch|receiver|transport)/|${stores}`, 'Ingest does not know where messages go.'),

@@ -21,6 +21,7 @@ export {
   ClosedError,
   PackageError,
   PartlyAcceptedError,
+  QueueFullError,
   QueueUnavailableError,
   UnknownWriteKeyError,
 } from './common/relay.errors.js';

@@ -37,7 +37,9 @@ export function writeClientPackage(root) {
   mkdirSync(folder);
   for (const format of ['esm', 'cjs']) {
     const source = new URL(`dist/${format}/client/`, root);
-    cpSync(source, new URL(`dist/${format}/`, folder), { recursive: true });
+    // Of the error codes, the client needs only the type.
+    const filter = (path) => !path.endsWith('error.codes.js');
+    cpSync(source, new URL(`dist/${format}/`, folder), { recursive: true, filter });
   }
   cpSync(new URL('lib/client/README.md', root), new URL('README.md', folder));
   cpSync(new URL('LICENSE', root), new URL('LICENSE', folder));

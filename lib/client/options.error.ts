@@ -11,8 +11,7 @@ export class OptionsError extends ValidationError {
   /** @param subject Owner of the options, such as `AnalyticsModule`. */
   constructor(subject: string, faults: string[], options?: { cause?: unknown; field?: string }) {
     const list = faults.length === 1 ? faults[0]! : faults.map((fault) => `\n  - ${fault}`).join('');
-    const fault = { field: options?.field ?? subject, code: 'options_invalid', message: `${subject}: ${list}` };
-    super(fault, options);
+    super({ field: options?.field ?? subject, code: 'options_invalid', message: `${subject}: ${list}` }, options);
     this.faults = faults;
   }
 }

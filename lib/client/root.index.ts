@@ -16,6 +16,7 @@ export {
   type KeepAliveHTTPClient,
   type KeepAliveOptions,
 } from './delivery/keep-alive.http-client.js';
+export type { ErrorCode } from './error.codes.js';
 export type { AnalyticsEvents, EmittedError, HttpRequestInfo, HttpResponseInfo } from './event/analytics.emitter.js';
 export * from './message/message.interface.js';
 export { ValidationError } from './message/validation.error.js';

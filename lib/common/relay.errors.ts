@@ -1,11 +1,9 @@
+import type { ErrorCode } from '../client/error.codes.js';
 import { errorMessage } from '../client/error.util.js';
 import { RelayError } from '../client/relay.error.js';
 
-/** @internal Code while the queue accepts nothing. */
-export const QUEUE_UNAVAILABLE = 'queue_unavailable';
-
-/** @internal Code and message of an unknown write key, wherever it is reported. */
-export const WRITE_KEY_UNKNOWN = { code: 'write_key_unknown', message: 'no source has this write key' };
+/** @internal Message of an unknown write key, wherever it is reported. */
+export const WRITE_KEY_UNKNOWN = 'no source has this write key';
 
 /** @internal Message of a request without a write key. Its code is that of an unknown one. */
 export const WRITE_KEY_MISSING =
@@ -16,7 +14,7 @@ export class UnknownWriteKeyError extends RelayError {
   override readonly name = 'UnknownWriteKeyError';
 
   constructor() {
-    super(WRITE_KEY_UNKNOWN.code, WRITE_KEY_UNKNOWN.message);
+    super('write_key_unknown', WRITE_KEY_UNKNOWN);
   }
 }
 
@@ -36,8 +34,17 @@ export class ClosedError extends RelayError {
 export class QueueUnavailableError extends RelayError {
   override readonly name: string = 'QueueUnavailableError';
 
-  constructor(message: string, { code = QUEUE_UNAVAILABLE, cause }: { code?: string; cause?: unknown } = {}) {
-    super(code, message, cause === undefined ? undefined : { cause });
+  constructor(message: string, { code, cause }: { code?: ErrorCode; cause?: unknown } = {}) {
+    super(code ?? 'queue_unavailable', message, cause === undefined ? undefined : { cause });
+  }
+}
+
+/** The queue has reached its size limit; it accepts messages again once it is smaller. The code is `queue_full`. */
+export class QueueFullError extends QueueUnavailableError {
+  override readonly name = 'QueueFullError';
+
+  constructor(message: string) {
+    super(message, { code: 'queue_full' });
   }
 }
 

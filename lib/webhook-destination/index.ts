@@ -43,7 +43,6 @@ export { DeliveryQueue, type DeliveryQueueFactory } from './queue/delivery.queue
 export type { CheckedSearch, DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
 export type { RouteReason } from './routing/destination.router.js';
 export { memoryQueue, type MemoryQueueOptions } from '../stores/memory/memory.queue.js';
-export { QueueFullError } from './queue/queue-full.error.js';
 export type { CheckedPage, CheckedQuery } from './queue/query.util.js';
 export type { Retention, RetentionBound, RetentionOptions } from './queue/retention.options.js';
 export type { PeerChannel } from './queue/peer-channel.interface.js';

@@ -1,9 +1,9 @@
+import type { MessageFault } from '../client/message/message.rules.js';
 import { ArgumentError, WRITE_KEY_UNKNOWN } from '../common/relay.errors.js';
 import type { DestinationOptions } from './dispatch/destination.options.js';
 import { previewRequest, type RequestPreview } from './dispatch/request-preview.util.js';
 import { AcceptedMessage, findPostedFault } from './ingest/accepted-message.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
-import type { RejectedMessage } from './ingest/ingest.result.js';
 import type { SourceRegistry } from './ingest/source.registry.js';
 import { toDelivery } from './queue/delivery.factory.js';
 import type { Delivery, DeliveryRecord } from './queue/delivery.interface.js';
@@ -30,7 +30,7 @@ export interface Explanation {
   source?: string;
   accepted: boolean;
   /** The rule that the message breaks, if it is not accepted. */
-  fault?: Omit<RejectedMessage, 'index'>;
+  fault?: MessageFault;
   messageId?: string;
   /** At most 200 destinations: those that receive the message first, then the others, each sorted by name. */
   destinations: DestinationExplanation[];
@@ -68,8 +68,10 @@ export class MessageExplainer {
     const { writeKey } = Object(message) as { writeKey?: unknown };
     const hasKey = source === undefined && typeof writeKey === 'string' && writeKey !== '';
     const name = source ?? (hasKey ? this.sources.find(writeKey) : names.length === 1 ? names[0] : undefined);
-    if (hasKey && name === undefined)
-      return { accepted: false, fault: { field: 'writeKey', ...WRITE_KEY_UNKNOWN }, destinations: [], left: 0 };
+    if (hasKey && name === undefined) {
+      const unknown: MessageFault = { field: 'writeKey', code: 'write_key_unknown', message: WRITE_KEY_UNKNOWN };
+      return { accepted: false, fault: unknown, destinations: [], left: 0 };
+    }
     if (name === undefined || !names.includes(name))
       throw new ArgumentError('source must be the name of an existing source');
     const posted = new ParsedMessage(message);

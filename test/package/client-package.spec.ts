@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 const folder = 'client-package';
 
 /** Most bytes of the packed package. */
-const MAX_BYTES = 66_000;
+const MAX_BYTES = 68_000;
 
 function readManifest(path: string): Record<string, unknown> {
   return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>;

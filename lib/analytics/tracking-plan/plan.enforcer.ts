@@ -9,8 +9,6 @@ import type { PlanOptions } from './tracking-plan.options.js';
 /** Minimum interval between two log lines of one event, in ms. */
 const LOG_INTERVAL = 60_000;
 
-const VIOLATION = 'tracking_plan_violation';
-
 interface Tally {
   count: number;
   logged: number;
@@ -35,7 +33,7 @@ export class PlanEnforcer {
 
   /** Whether an error is a violation. Violations are logged here. */
   static isViolation(error: unknown): boolean {
-    return (error as Partial<ValidationError> | undefined)?.code === VIOLATION;
+    return (error as Partial<ValidationError> | undefined)?.code === 'tracking_plan_violation';
   }
 
   /**
@@ -83,5 +81,5 @@ export class PlanEnforcer {
 function toError(name: string, faults: PlanFault[]): ValidationError {
   const rules = faults.map(({ property, rule }) => `${property} (${rule})`).join(', ');
   const message = `${JSON.stringify(name)} breaks the tracking plan: ${rules}`;
-  return new ValidationError({ field: faults[0]!.property, code: VIOLATION, message });
+  return new ValidationError({ field: faults[0]!.property, code: 'tracking_plan_violation', message });
 }

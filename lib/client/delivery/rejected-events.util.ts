@@ -1,8 +1,8 @@
-import { isPlainObject } from '../message/message.rules.js';
+import { isPlainObject, type MessageFault } from '../message/message.rules.js';
 import type { RejectedEvent } from './batch-transport.interface.js';
 
 /** The relay explains the first 100 refused events of a batch, and gives the index of the others. */
-const UNEXPLAINED = {
+const UNEXPLAINED: MessageFault = {
   field: 'message',
   code: 'message_rejected',
   message: 'the receiver refused it, and explained only the first refused events of its batch',

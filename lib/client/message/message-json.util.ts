@@ -1,7 +1,7 @@
 import { errorMessage } from '../error.util.js';
 import { toPrintable } from '../printable.util.js';
 import type { Message } from './message.interface.js';
-import { isPlainObject } from './message.rules.js';
+import { isPlainObject, type ObjectField } from './message.rules.js';
 import { SerializedMessage } from './serialized-message.js';
 import { ValidationError } from './validation.error.js';
 
@@ -78,7 +78,7 @@ function refusePromise(json: string, value: unknown, path: string[]): void {
  *
  * @throws {ValidationError} that names the field, if `toJSON` throws or does not return an object.
  */
-export function takeObject(field: string, value: unknown): Fields {
+export function takeObject(field: ObjectField | 'message', value: unknown): Fields {
   let taken: unknown;
   try {
     taken = toJsonValue(value, field) ?? {};

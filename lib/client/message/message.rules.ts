@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 
+import type { ErrorCode } from '../error.codes.js';
 import type { MessageType } from './message.interface.js';
 import { MAX_MESSAGE_ID_LENGTH } from './message.limits.js';
 
@@ -8,10 +9,13 @@ export interface MessageFault {
   /** Path of the invalid field. */
   field: string;
   /** The rule's stable name, in snake case. */
-  code: string;
+  code: ErrorCode;
   /** Description of the rule; never contains the value. */
   message: string;
 }
+
+/** A field whose value is an object. */
+export type ObjectField = 'context' | 'integrations' | 'properties' | 'traits';
 
 type Fields = Record<string, unknown>;
 type Rule = (message: Fields) => MessageFault | undefined;
@@ -56,18 +60,18 @@ function isDay(day: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().slice(0, 10) === day;
 }
 
-function must(field: string, code: string, rule: string, holds: (value: unknown) => boolean): Rule {
+function must(field: string, code: ErrorCode, rule: string, holds: (value: unknown) => boolean): Rule {
   const fault = { field, code, message: `${field} must ${rule}` };
   return (message) => (holds(message[field]) ? undefined : fault);
 }
 
-const optionalString = (field: string, code: string): Rule =>
+const optionalString = (field: string, code: ErrorCode): Rule =>
   must(field, code, 'be a string', (value) => value === undefined || value === null || typeof value === 'string');
 
-const requiredString = (field: string, code: string): Rule =>
+const requiredString = (field: string, code: ErrorCode): Rule =>
   must(field, code, 'be a non-empty string', isNonEmptyString);
 
-const optionalObject = (field: string): Rule =>
+const optionalObject = (field: ObjectField): Rule =>
   must(field, `${field}_not_object`, 'be an object', (value) => value == null || isPlainObject(value));
 
 const noIdentity: MessageFault = {

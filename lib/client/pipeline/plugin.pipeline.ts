@@ -13,7 +13,7 @@ import type { AnalyticsClient } from './analytics-client.interface.js';
 import { detach, isContext } from './plugin-context.util.js';
 import type { BeforeSend, Plugin, PluginType } from './plugin.interface.js';
 import { findPluginFaults } from './plugin.rules.js';
-import { PLUGIN_TIMEOUT, TimeLimit } from './time-limit.js';
+import { TimeLimit } from './time-limit.js';
 
 interface Registration {
   plugin: Plugin;
@@ -125,7 +125,7 @@ export class PluginPipeline {
         } catch (error) {
           if (stage === 'before' || isCancelled(ctx, error)) throw error;
           this.reportOf(event, error, ctx);
-          if (error instanceof RelayError && error.code === PLUGIN_TIMEOUT) ctx = detach(ctx);
+          if (error instanceof RelayError && error.code === 'plugin_timeout') ctx = detach(ctx);
         }
       }
     }

@@ -1,7 +1,5 @@
 import { RelayError } from '../relay.error.js';
 
-export const PLUGIN_TIMEOUT = 'plugin_timeout';
-
 /** Limits how long events wait for plugins. */
 export class TimeLimit {
   private readonly timers = new Set<NodeJS.Timeout>();
@@ -20,7 +18,7 @@ export class TimeLimit {
     let timer: NodeJS.Timeout;
     const expired = new Promise<never>((_resolve, reject) => {
       const message = `${subject} took longer than ${this.ms} ms (httpRequestTimeout)`;
-      timer = setTimeout(() => reject(new RelayError(PLUGIN_TIMEOUT, message)), this.ms);
+      timer = setTimeout(() => reject(new RelayError('plugin_timeout', message)), this.ms);
       if (!isAwaited) timer.unref();
       this.timers.add(timer);
     });

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { NEVER } from 'rxjs';
 
 import { LineLogger } from '../../common/line.logger.js';
+import { QueueFullError } from '../../common/relay.errors.js';
 import type {
   Delivery,
   DeliveryCount,
@@ -26,7 +27,6 @@ import {
   PORTION_TIME,
 } from '../../webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
-import { QueueFullError } from '../../webhook-destination/queue/queue-full.error.js';
 import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';

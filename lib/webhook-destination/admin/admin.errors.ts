@@ -1,34 +1,16 @@
+import { type ErrorCode, STATUSES } from '../../client/error.codes.js';
 import { errorMessage } from '../../client/error.util.js';
-import { RelayError } from '../../client/relay.error.js';
 import type { LimitedLogger } from '../../common/limited.logger.js';
-import { QUEUE_RETRY_AFTER, RequestError } from '../http/request.error.js';
+import { RequestError } from '../http/request.error.js';
 
-/** HTTP status by the code of a `RelayError`; any other code is an internal error. */
-const STATUSES: Record<string, number> = {
-  options_invalid: 400,
-  argument_invalid: 400,
-  source_unknown: 404,
-  destination_unknown: 404,
-  source_exists: 409,
-  destination_exists: 409,
-  registry_read_only: 409,
-  registry_conflict: 409,
-  registry_unreadable: 409,
-  not_delivering: 409,
-  queue_unavailable: 503,
-  queue_full: 503,
-  closed: 503,
-  starting: 503,
-};
-
-/** Returns the answer to an error of a request. The message of an internal error is logged, and not shown. */
+/**
+ * Returns the answer to an error of a request, which may come from another build of this package. The message of an
+ * internal error is logged, and not shown.
+ */
 export function toRefusal(error: unknown, logger: LimitedLogger, what: string): RequestError {
   if (error instanceof RequestError) return error;
-  const status = error instanceof RelayError ? STATUSES[error.code] : undefined;
-  if (status === undefined) {
-    logger.limited('error', `A request ${what} failed: ${errorMessage(error)}`);
-    return new RequestError(500, 'failed', "the request failed; see the application's log for the reason");
-  }
-  const { code, message, field } = error as RelayError & { field?: string };
-  return new RequestError(status, code, message, field, status === 503 ? QUEUE_RETRY_AFTER : undefined);
+  const { code, message, field } = Object(error) as Pick<RequestError, 'field' | 'message'> & { code: ErrorCode };
+  if (STATUSES.has(code)) return new RequestError(code, message, field);
+  logger.limited('error', `A request ${what} failed: ${errorMessage(error)}`);
+  return new RequestError('failed', "the request failed; see the application's log for the reason");
 }

@@ -56,7 +56,7 @@ export class AdminGate {
     if (!this.isOpen) throw new RelayError('starting', 'the application is still starting');
     const caller = await this.authenticate(platform);
     if (needed === 'read' || caller.access === 'write') return caller;
-    throw new RequestError(403, 'read_only', 'the caller may only read');
+    throw new RequestError('read_only', 'the caller may only read');
   }
 
   /** Like {@link authorize}, but also works before the application has started, and accepts callers with any access. */
@@ -78,7 +78,7 @@ export class AdminGate {
    */
   async signIn(request: IncomingMessage, token: string): Promise<{ caller: AdminCaller; session: string }> {
     const tokens = this.#tokens;
-    if (!tokens) throw new RequestError(404, 'sign_in_unknown', "sign-in is up to the application's guard");
+    if (!tokens) throw new RequestError('sign_in_unknown', "sign-in is up to the application's guard");
     const caller = await this.check(request, token);
     return { caller, session: tokens.sign(caller, Date.now()) };
   }
@@ -90,7 +90,7 @@ export class AdminGate {
     const caller = session === undefined ? undefined : this.#tokens!.verify(session, Date.now());
     if (caller) return caller;
     const rule = 'the request needs the admin token as a Bearer token, or the cookie of a session that has not expired';
-    throw new RequestError(401, 'admin_token_wrong', rule, 'Authorization');
+    throw new RequestError('admin_token_wrong', rule, 'Authorization');
   }
 
   private async check(request: IncomingMessage, token: string): Promise<AdminCaller> {
@@ -111,13 +111,13 @@ export class AdminGate {
       admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
     } catch (error) {
       if (!isHttpException(error)) throw error;
-      throw new RequestError(error.getStatus(), 'admin_only', error.message);
+      throw new RequestError('admin_only', error.message, undefined, error.getStatus());
     }
-    if (!admitted) throw new RequestError(403, 'admin_only', 'only an administrator may do this');
+    if (!admitted) throw new RequestError('admin_only', 'only an administrator may do this');
     const [request] = platform;
     const access: unknown = options.access ? await options.access(request) : 'write';
     if (access !== 'read' && access !== 'write') {
-      throw new RequestError(403, 'admin_only', "admin.access must return 'read' or 'write' to admit a caller");
+      throw new RequestError('admin_only', "admin.access must return 'read' or 'write' to admit a caller");
     }
     return { access, by: 'guard', user: userOf(request) };
   }

@@ -39,6 +39,6 @@ export class SignInLimit {
     }
     refuseUntil(this.limiter.count(address), WRONG_TOKENS_SENT, 'Authorization');
     await sleep(DELAY, undefined, { ref: false });
-    throw new RequestError(401, 'admin_token_wrong', 'the admin token is wrong', 'Authorization');
+    throw new RequestError('admin_token_wrong', 'the admin token is wrong', 'Authorization');
   }
 }

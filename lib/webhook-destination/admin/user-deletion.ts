@@ -70,8 +70,7 @@ export class UserDeletion {
  */
 function checkDeletion(request: unknown, known: string[]): { userIds: string[]; sources: string[] | undefined } {
   if (typeof request !== 'object' || request === null || Array.isArray(request)) {
-    const rule = 'a deletion must be an object with userId or userIds';
-    throw new RequestError(400, 'body_not_object', rule, 'body');
+    throw new RequestError('body_not_object', 'a deletion must be an object with userId or userIds', 'body');
   }
   const { userId, userIds, sources, ...others } = request as Record<keyof DeletionRequest, unknown>;
   refuseFields(others); // otherwise, a misspelt `sources` would delete from all of them
@@ -80,18 +79,18 @@ function checkDeletion(request: unknown, known: string[]): { userIds: string[]; 
   if (userId !== undefined) users.push(userId);
   if (!isList || users.length === 0 || !users.every(isNonEmptyString)) {
     const rule = 'userId, or each of userIds, must be a non-empty string';
-    throw new RequestError(400, 'user_id_not_string', rule, 'userId');
+    throw new RequestError('user_id_not_string', rule, 'userId');
   }
   const unique = [...new Set(users)];
   if (unique.length > MAX_USERS) {
     const rule = `userIds must be ${MAX_USERS} users at most; this request has ${unique.length}`;
-    throw new RequestError(400, 'too_many_users', rule, 'userIds');
+    throw new RequestError('too_many_users', rule, 'userIds');
   }
   if (sources === undefined) return { userIds: unique, sources };
   const names = new Set<unknown>(Array.isArray(sources) ? sources : []);
   if (names.size === 0 || names.size > MAX_NAMES || ![...names].every((name) => known.includes(name as string))) {
     const rule = `sources must be a list of 1 to ${MAX_NAMES} names of sources`;
-    throw new RequestError(400, 'source_unknown', rule, 'sources');
+    throw new RequestError('source_unknown', rule, 'sources', 400);
   }
   return { userIds: unique, sources: [...names] as string[] };
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 
-import { QUEUE_RETRY_AFTER, RequestError } from './request.error.js';
+import { RequestError } from './request.error.js';
 
 /** Maximum size of a body after decompression, in bytes. SDKs post up to 512 KB of messages, plus an envelope. */
 export const MAX_BODY_BYTES = 524_288 + 4_096;
@@ -62,7 +62,7 @@ export async function readBody(request: IncomingMessage): Promise<RequestBody> {
   if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
   const json = toJsonText(bytes);
   if (json.isAscii || isUtf8(bytes)) return json;
-  throw bodyFault(400, 'body_not_utf8', 'the body must be UTF-8');
+  throw new RequestError('body_not_utf8', 'the body must be UTF-8', 'body');
 }
 
 /** @throws {RequestError} 400 if the body is not JSON. */
@@ -71,7 +71,7 @@ export function parseBody(body: RequestBody): unknown {
   try {
     return JSON.parse(body.isAscii ? body.text : body.bytes.toString().replace(BYTE_ORDER_MARK, ''));
   } catch {
-    throw bodyFault(400, 'body_not_json', 'the body must be JSON');
+    throw new RequestError('body_not_json', 'the body must be JSON', 'body');
   }
 }
 
@@ -113,7 +113,7 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
     const checkTime = () => {
       const left = startedAt + LEAST_TIME + body.size / LEAST_RATE - performance.now();
       // SDKs retry 503. Some mobile SDKs drop the batch on 408.
-      if (left <= 0) fail(new RequestError(503, 'body_timeout', TOO_SLOW, 'body', QUEUE_RETRY_AFTER));
+      if (left <= 0) fail(new RequestError('body_timeout', TOO_SLOW, 'body'));
       else timer = setTimeout(readFirst, left);
     };
     // Bytes that arrived while the process stood still are read before the time is checked.
@@ -126,7 +126,7 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
     };
     const succeed = () => finish(() => resolve(body.content()));
     const cutOff = () => {
-      if (!request.complete) fail(bodyFault(400, 'body_incomplete', 'the body must be complete'));
+      if (!request.complete) fail(new RequestError('body_incomplete', 'the body must be complete', 'body'));
     };
 
     if (Number(request.headers['content-length']) > most) return fail(tooLarge());
@@ -178,21 +178,18 @@ async function inflate(bytes: Buffer): Promise<Buffer> {
     return await gunzipWhole(bytes.subarray(0, end), { maxOutputLength: MAX_BODY_BYTES });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
-    throw bodyFault(400, 'body_not_gzip', 'the body begins like gzip, and must be valid gzip');
+    throw new RequestError('body_not_gzip', 'the body begins like gzip, and must be valid gzip', 'body');
   }
 }
 
-function bodyFault(status: number, code: string, rule: string): RequestError {
-  return new RequestError(status, code, rule, 'body');
-}
-
 function tooLarge(): RequestError {
-  return bodyFault(413, 'body_too_large', `the body must not exceed ${MAX_BODY_BYTES} bytes after decompression`);
+  const rule = `the body must not exceed ${MAX_BODY_BYTES} bytes after decompression`;
+  return new RequestError('body_too_large', rule, 'body');
 }
 
 function declaresGzip(request: IncomingMessage): boolean {
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === 'identity' || encoding === '') return false;
-  throw new RequestError(400, 'encoding_unknown', 'Content-Encoding must be gzip or absent', 'Content-Encoding');
+  throw new RequestError('encoding_unknown', 'Content-Encoding must be gzip or absent', 'Content-Encoding');
 }

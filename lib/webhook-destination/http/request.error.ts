@@ -1,3 +1,4 @@
+import { type ErrorCode, STATUSES } from '../../client/error.codes.js';
 import { RelayError } from '../../client/relay.error.js';
 
 /** Seconds until a client may try again while the queue accepts nothing. */
@@ -8,14 +9,14 @@ export class RequestError extends RelayError {
   override readonly name = 'RequestError';
 
   constructor(
-    /** HTTP status of the answer. */
-    readonly status: number,
-    code: string,
+    code: ErrorCode,
     message: string,
     /** Path of the invalid field, if there is one. */
     readonly field?: string,
+    /** HTTP status of the answer. */
+    readonly status = STATUSES.get(code) ?? 400,
     /** Seconds until the caller may try again, if it may. */
-    readonly retryAfter?: number,
+    readonly retryAfter: number | undefined = status === 503 ? QUEUE_RETRY_AFTER : undefined,
   ) {
     super(code, message);
   }
@@ -30,7 +31,7 @@ export class RequestError extends RelayError {
 export function refuseUntil(wait: number | undefined, cause: string, field: string): void {
   if (wait === undefined) return;
   const seconds = Math.ceil(wait / 1000);
-  throw new RequestError(429, 'rate_limited', `${cause}; try again in ${seconds} s`, field, seconds);
+  throw new RequestError('rate_limited', `${cause}; try again in ${seconds} s`, field, undefined, seconds);
 }
 
 /**
@@ -41,6 +42,5 @@ export function refuseUntil(wait: number | undefined, cause: string, field: stri
  */
 export function refuseFields(others: object): void {
   const [field] = Object.keys(others);
-  if (field !== undefined)
-    throw new RequestError(400, 'field_unknown', `${field} is not a field of this request`, field);
+  if (field !== undefined) throw new RequestError('field_unknown', `${field} is not a field of this request`, field);
 }

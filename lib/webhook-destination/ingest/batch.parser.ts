@@ -20,15 +20,14 @@ const MAX_SHARED_BYTES = 16 * 1024 * 1024;
  */
 export function parseBatch(envelope: Record<string, unknown>, size: number): PostedMessage[] {
   const { batch } = envelope;
-  if (!Array.isArray(batch)) throw new RequestError(400, 'batch_not_array', 'batch must be an array', 'batch');
-  if (batch.length > MAX_MESSAGES) {
-    throw new RequestError(400, 'batch_too_long', `batch must not contain more than ${MAX_MESSAGES} messages`, 'batch');
-  }
+  if (!Array.isArray(batch)) throw new RequestError('batch_not_array', 'batch must be an array', 'batch');
+  if (batch.length > MAX_MESSAGES)
+    throw new RequestError('batch_too_long', `batch must not contain more than ${MAX_MESSAGES} messages`, 'batch');
   const shared = sharedField(envelope, 'context');
   const context = shared && new SharedContext(shared.value);
   if (context && context.bytes * batch.length > MAX_SHARED_BYTES) {
     const rule = `context, multiplied by the number of messages, must not exceed ${MAX_SHARED_BYTES} bytes`;
-    throw new RequestError(400, 'context_too_large', rule, 'context');
+    throw new RequestError('context_too_large', rule, 'context');
   }
   const integrations = sharedField(envelope, 'integrations');
   if (!context && !integrations) return batch.map((message) => new ParsedMessage(message, { size }));
@@ -45,15 +44,15 @@ function sharedField(
 ): SharedIntegrations | undefined {
   const value = envelope[field] ?? undefined;
   if (value === undefined) return undefined;
-  if (!isPlainObject(value)) throw new RequestError(400, `${field}_not_object`, `${field} must be an object`, field);
+  if (!isPlainObject(value)) throw new RequestError(`${field}_not_object`, `${field} must be an object`, field);
   if (isDeeperThan(value, MAX_DEPTH - 1)) {
     const rule = `${field} must not be nested deeper than ${MAX_DEPTH - 1} levels, one less than a message`;
-    throw new RequestError(400, `${field}_too_deep`, rule, field);
+    throw new RequestError(`${field}_too_deep`, rule, field);
   }
   const bytes = Buffer.byteLength(JSON.stringify(value));
   if (bytes <= MAX_MESSAGE_BYTES) return { value, bytes };
   const rule = `${field} must not exceed ${MAX_MESSAGE_BYTES} bytes, the limit of a message`;
-  throw new RequestError(400, `${field}_too_large`, rule, field);
+  throw new RequestError(`${field}_too_large`, rule, field);
 }
 
 /** The `context` of a batch, which is merged into each message; a message's own members take precedence. */

@@ -6,14 +6,12 @@ import { Subject } from 'rxjs';
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
-import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import { admitRequest, answerError, answerJson } from '../http/answer.util.js';
 import { parseBody, readBody } from '../http/body.reader.js';
 import { CorsPolicy } from '../http/cors.policy.js';
 import { claimPath, HttpMount, pathOf, type RequestHandler, singleSlashes } from '../http/http.mount.js';
 import { QUEUE_RETRY_AFTER, RequestError } from '../http/request.error.js';
 import type { ControllerRoute } from '../http/route.controller.js';
-import { isQueueFull } from '../queue/queue-full.error.js';
 import type { IngestOptions } from './ingest.options.js';
 import type { Refusal } from './ingest.result.js';
 import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
@@ -157,7 +155,7 @@ export class IngestEndpoint implements RequestHandler<Found> {
 
     const { rejected } = await this.acceptor.accept(source, messages(), sentAt);
     const [first] = rejected;
-    if (first && route !== 'batch') return new RequestError(400, first.code, first.message, first.field);
+    if (first && route !== 'batch') return new RequestError(first.code, first.message, first.field);
     if (!first) return SUCCESS;
     if (rejected.length <= MAX_EXPLAINED) return { ...SUCCESS, rejected };
     const others = rejected.slice(MAX_EXPLAINED).map(({ index }) => index);
@@ -173,9 +171,10 @@ export class IngestEndpoint implements RequestHandler<Found> {
 
   private toRequestError(error: unknown): RequestError {
     if (error instanceof RequestError) return error;
+    const { code } = Object(error) as { code?: unknown }; // not `instanceof`: the queue may be of another build
     // The queue itself logs when it becomes full.
-    if (!isQueueFull(error)) this.logger.limited('error', `Messages could not be queued: ${errorMessage(error)}`);
+    if (code !== 'queue_full') this.logger.limited('error', `Messages could not be queued: ${errorMessage(error)}`);
     const message = `the queue is not accepting messages; try again in ${QUEUE_RETRY_AFTER} s`;
-    return new RequestError(503, QUEUE_UNAVAILABLE, message, undefined, QUEUE_RETRY_AFTER);
+    return new RequestError('queue_unavailable', message);
   }
 }

@@ -1,13 +1,11 @@
+import type { MessageFault } from '../../client/message/message.rules.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
 import type { AcceptedMessage } from './accepted-message.js';
 
 /** A message that was not accepted, and why. */
-export interface RejectedMessage {
+export interface RejectedMessage extends MessageFault {
   /** Index among the posted messages, from 0. */
   index: number;
-  field: string;
-  code: string;
-  message: string;
 }
 
 /** Result for messages posted together. Accepted messages are stored durably in the queue. */

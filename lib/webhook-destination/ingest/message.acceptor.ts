@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Subject } from 'rxjs';
 
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
-import { PartlyAcceptedError, QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
+import { PartlyAcceptedError } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../observe/relay-metrics.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
@@ -82,7 +82,7 @@ export class MessageAcceptor {
         this.accepted$.next({ source, ...checked, deliveries: portion.deliveries, destinationsOf });
       }
     } catch (error) {
-      this.metrics?.reject(QUEUE_UNAVAILABLE);
+      this.metrics?.reject('queue_unavailable');
       if (portions === 0) throw error;
       throw new PartlyAcceptedError(accepted, posted.length, error);
     }

@@ -30,7 +30,7 @@ export function readPostedBody(route: MessageRoute, body: RequestBody): PostedBo
   const { value, size } = parse(route, body);
   const { writeKey, sentAt } = Object(value) as Record<string, unknown>;
   const messages = () => {
-    if (!isPlainObject(value)) throw new RequestError(400, 'body_not_object', 'the body must be an object', 'body');
+    if (!isPlainObject(value)) throw new RequestError('body_not_object', 'the body must be an object', 'body');
     return route === 'batch' ? parseBatch(value, size) : [new ParsedMessage(value, { size, type: route })];
   };
   return { writeKey, sentAt, messages };

@@ -42,17 +42,17 @@ export class RequestAdmission {
   /**
    * Returns the name of the source with the key.
    *
-   * @param unknown status for a missing or unknown key
-   * @throws {RequestError} with that status for a missing or unknown key; 429 once the address has sent too many of them. An address
-   * that is a single client then also gets 429 for correct keys new to it, so that it cannot go on guessing.
+   * @param status that of the answer, if not 401, for a missing or unknown key
+   * @throws {RequestError} for a missing or unknown key; 429 once the address has sent too many of them. An address that
+   * is a single client then also gets 429 for correct keys new to it, so that it cannot go on guessing.
    */
-  authenticate(writeKey: string | undefined, request: IncomingMessage, unknown = 401): string {
+  authenticate(writeKey: string | undefined, request: IncomingMessage, status?: number): string {
     const address = this.addressOf(request);
     const source = writeKey === undefined ? undefined : this.sources.find(writeKey);
     if (source === undefined) {
       refuseUntil(this.wrongKeyLimiter.count(address), WRONG_KEYS_SENT, 'writeKey');
-      const message = writeKey === undefined ? WRITE_KEY_MISSING : WRITE_KEY_UNKNOWN.message;
-      throw new RequestError(unknown, WRITE_KEY_UNKNOWN.code, message, 'writeKey');
+      const message = writeKey === undefined ? WRITE_KEY_MISSING : WRITE_KEY_UNKNOWN;
+      throw new RequestError('write_key_unknown', message, 'writeKey', status);
     }
     const pair = `${address} ${source}`;
     if (!this.pairs.has(pair)) {

@@ -1,5 +1,4 @@
 import { foundOnce } from '../../common/found-once.util.js';
-import { QUEUE_UNAVAILABLE } from '../../common/relay.errors.js';
 import { within } from '../../common/time.util.js';
 import { BoundedNames } from '../../common/telemetry/bounded.names.js';
 import { countByDestination } from '../../common/telemetry/attributes.util.js';
@@ -50,7 +49,7 @@ export class RelayMetrics implements RelayTelemetry {
     maxDestinations: number,
     private readonly spans: RelayTelemetry | undefined,
   ) {
-    this.rejected.of({ code: QUEUE_UNAVAILABLE }); // from the start, so that Prometheus sees the first as an increase
+    this.rejected.of({ code: 'queue_unavailable' }); // from the start, so that Prometheus sees the first as an increase
     this.names = new BoundedNames(maxDestinations);
     this.attempts = new AttemptMetrics(new BoundedNames(maxDestinations), () => relay.now());
     const count = {

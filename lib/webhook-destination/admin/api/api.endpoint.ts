@@ -6,7 +6,7 @@ import { LimitedLogger } from '../../../common/limited.logger.js';
 import { admitRequest, answerError, answerJson } from '../../http/answer.util.js';
 import { parseBody, readBody } from '../../http/body.reader.js';
 import type { PlatformPair } from '../../http/http.mount.js';
-import { QUEUE_RETRY_AFTER, RequestError } from '../../http/request.error.js';
+import { RequestError } from '../../http/request.error.js';
 import { toRefusal } from '../admin.errors.js';
 import type { AdminGate } from '../admin.gate.js';
 import type { AdminCaller } from '../admin.options.js';
@@ -68,8 +68,7 @@ export class ApiEndpoint {
       } catch (error) {
         if (error instanceof RequestError) throw error;
         this.logger.limited('error', `A deletion failed: ${errorMessage(error)}`);
-        const rule = 'the deletion failed; send the request again'; // it may be incomplete
-        throw new RequestError(503, 'deletion_failed', rule, undefined, QUEUE_RETRY_AFTER);
+        throw new RequestError('deletion_failed', 'the deletion failed; send the request again'); // it may be incomplete
       }
     });
   }
@@ -108,18 +107,18 @@ export class ApiEndpoint {
     path: string,
   ): { route: ApiRoute; params: Record<string, string> } | RequestError {
     const given = decode(path.replace(/\/$/, ''));
-    if (!given) return new RequestError(400, 'path_invalid', 'the path must be percent-encoded UTF-8', 'path');
+    if (!given) return new RequestError('path_invalid', 'the path must be percent-encoded UTF-8', 'path');
     const matching = this.routes.flatMap((route) => {
       const parts = route.path.split('/');
       const isMatch = (part: string, index: number) =>
         part.startsWith(':') ? given[index] !== '' : part === given[index];
       return parts.length === given.length && parts.every(isMatch) ? [{ route, parts }] : [];
     });
-    if (matching.length === 0) return new RequestError(404, 'route_unknown', 'the API has no such route', 'path');
+    if (matching.length === 0) return new RequestError('route_unknown', 'the API has no such route', 'path');
     const found = matching.find(({ route }) => route.method === method);
     if (!found) {
       const methods = matching.map(({ route }) => route.method).join(', ');
-      return new RequestError(405, 'method_unknown', `this route has ${methods} only`, 'method');
+      return new RequestError('method_unknown', `this route has ${methods} only`, 'method');
     }
     const named = found.parts.flatMap((part, index) => (part.startsWith(':') ? [[part.slice(1), given[index]!]] : []));
     return { route: found.route, params: Object.fromEntries(named) as Record<string, string> };
@@ -137,7 +136,7 @@ export class ApiEndpoint {
  */
 function checkSite({ headers }: IncomingMessage): void {
   if (headers['sec-fetch-site'] !== 'cross-site') return;
-  throw new RequestError(403, 'cross_site', 'pages of another site must not send this request', 'Sec-Fetch-Site');
+  throw new RequestError('cross_site', 'pages of another site must not send this request', 'Sec-Fetch-Site');
 }
 
 /**
@@ -148,7 +147,7 @@ function checkSite({ headers }: IncomingMessage): void {
  */
 function checkContentType({ headers }: IncomingMessage): void {
   if (/^application\/json[ \t]*(;|$)/i.test(headers['content-type'] ?? '')) return;
-  throw new RequestError(415, 'content_type_not_json', 'Content-Type must be application/json', 'Content-Type');
+  throw new RequestError('content_type_not_json', 'Content-Type must be application/json', 'Content-Type');
 }
 
 /** Returns the decoded parts of a path; undefined if it is not percent-encoded UTF-8. */
@@ -166,5 +165,5 @@ async function readObject(request: IncomingMessage): Promise<Record<string, unkn
   if ('bytes' in body && body.bytes.length === 0) return {};
   const value = parseBody(body);
   if (isPlainObject(value)) return value;
-  throw new RequestError(400, 'body_not_object', 'the body must be an object', 'body');
+  throw new RequestError('body_not_object', 'the body must be an object', 'body');
 }

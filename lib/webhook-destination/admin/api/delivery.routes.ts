@@ -10,7 +10,7 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
   const find = async (id: string): Promise<DeliveryRecord> => {
     const [record] = await relay.deliveries({ id });
     if (record) return record;
-    throw new RequestError(404, 'delivery_unknown', 'the queue has no delivery with this id', 'id');
+    throw new RequestError('delivery_unknown', 'the queue has no delivery with this id', 'id');
   };
   return [
     readRoute(
@@ -27,7 +27,7 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       const { id, state, destination, messageId } = await find(params.id!);
       if ((await relay.replay(id)) === 0) {
         const rule = `only dead deliveries can be replayed; this one is ${state}`;
-        throw new RequestError(409, 'delivery_not_dead', rule, 'id');
+        throw new RequestError('delivery_not_dead', rule, 'id');
       }
       audit({ action: 'delivery.replay', target: id, details: { destination, messageId } });
       return { replayed: 1 };

@@ -38,7 +38,7 @@ export function readSearch(query: QueryReader): DeliverySearch {
     acceptedBefore: query.time('to'),
   };
   if (search.reason !== undefined && (search.state ?? 'dead') !== 'dead') {
-    throw new RequestError(400, 'query_invalid', 'state must be dead or omitted if reason is given', 'state');
+    throw new RequestError('query_invalid', 'state must be dead or omitted if reason is given', 'state');
   }
   return search;
 }

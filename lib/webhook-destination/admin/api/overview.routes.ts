@@ -51,7 +51,7 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
         const now = Date.now();
         const from = query.time('from') ?? now - SERIES_TIME;
         const to = query.time('to') ?? now;
-        if (from > to) throw new RequestError(400, 'query_invalid', 'from must not be after to', 'from');
+        if (from > to) throw new RequestError('query_invalid', 'from must not be after to', 'from');
         const metric = query.oneOf('metric', METRICS);
         const points = await series.read(from, to, query.text('destination'));
         const shown = metric ? points.map((point) => ({ at: point.at, [metric]: point[metric] })) : points;

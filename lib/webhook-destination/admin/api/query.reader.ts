@@ -75,5 +75,5 @@ export class QueryReader {
 }
 
 function fault(field: string, rule: string): RequestError {
-  return new RequestError(400, 'query_invalid', `${field} ${rule}`, field);
+  return new RequestError('query_invalid', `${field} ${rule}`, field);
 }

@@ -84,7 +84,7 @@ function entryRoutes(
       async ({ params, query }) => {
         const entry = await manager.get(params.name!);
         if (entry) return (await withFigures([entry], query, readFigures))[0];
-        throw new RequestError(404, `${kind}_unknown`, `${kind} "${params.name!}" does not exist`, 'name');
+        throw new RequestError(`${kind}_unknown`, `${kind} "${params.name!}" does not exist`, 'name');
       },
       ENTRY_FIELDS,
     ),

@@ -61,16 +61,15 @@ export class ReplayJobs {
    */
   async start(search: DeliverySearch, expected: number): Promise<ReplayProgress> {
     if ((search.state ?? 'dead') !== 'dead') {
-      throw new RequestError(400, 'state_invalid', 'state must be dead: only dead deliveries are replayed', 'state');
+      throw new RequestError('state_invalid', 'state must be dead: only dead deliveries are replayed', 'state');
     }
-    if (expected > MAX_REPLAYED) {
-      throw new RequestError(400, 'expected_invalid', `expected must be ${MAX_REPLAYED} at most`, 'expected');
-    }
+    if (expected > MAX_REPLAYED)
+      throw new RequestError('expected_invalid', `expected must be ${MAX_REPLAYED} at most`, 'expected');
     const ids = await this.search({ ...search, state: 'dead' }, expected + 1);
     if (ids.length !== expected) {
       const count = ids.length > expected ? `more than ${expected}` : String(ids.length);
       const rule = `expected must be the number of dead deliveries that match, which is ${count}`;
-      throw new RequestError(409, 'expected_differs', rule, 'expected');
+      throw new RequestError('expected_differs', rule, 'expected');
     }
     const job: ReplayProgress = {
       id: randomUUID(),
@@ -96,7 +95,7 @@ export class ReplayJobs {
   async find(id: string, cancel = false): Promise<ReplayProgress> {
     const job = this.findOwn(id, cancel) ?? (await this.peers?.ask(id, cancel));
     if (job) return job;
-    throw new RequestError(404, 'replay_unknown', 'no process that shares the queue has a replay of this id', 'id');
+    throw new RequestError('replay_unknown', 'no process that shares the queue has a replay of this id', 'id');
   }
 
   close(): void {

@@ -19,7 +19,7 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
       async ({ body, audit }) => {
         const { query, expected } = body;
         if (!Number.isSafeInteger(expected) || (expected as number) < 0) {
-          throw new RequestError(400, 'expected_invalid', 'expected must be a whole number, 0 or above', 'expected');
+          throw new RequestError('expected_invalid', 'expected must be a whole number, 0 or above', 'expected');
         }
         const job = await jobs.start(readSearch(toReader(query)), expected as number);
         audit({ action: 'deliveries.replay', target: job.id, details: { query, expected } });
@@ -45,11 +45,11 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
 
 /** Reads an object of the body like the query of a URL. */
 function toReader(query: unknown): QueryReader {
-  if (!isPlainObject(query)) throw new RequestError(400, 'query_invalid', 'query must be an object', 'query');
+  if (!isPlainObject(query)) throw new RequestError('query_invalid', 'query must be an object', 'query');
   const params = new URLSearchParams();
   for (const [field, value] of Object.entries(query)) {
     if (typeof value !== 'string' && typeof value !== 'number') {
-      throw new RequestError(400, 'query_invalid', `${field} must be a string or a number`, field);
+      throw new RequestError('query_invalid', `${field} must be a string or a number`, field);
     }
     params.append(field, String(value));
   }

@@ -30,7 +30,7 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
         const { token } = body;
         const path = basePath({ body, request });
         if (typeof token !== 'string' || token === '') {
-          throw new RequestError(400, 'token_not_string', 'token must be a non-empty string', 'token');
+          throw new RequestError('token_not_string', 'token must be a non-empty string', 'token');
         }
         const { caller, session } = await gate.signIn(request, token);
         response.setHeader('Set-Cookie', toSetCookie(path, isSecure(request), session));
@@ -59,5 +59,5 @@ function basePath({ body, request }: Pick<ApiRequest, 'body' | 'request'>): stri
   const { originalUrl, url = '' } = request as typeof request & { originalUrl?: string };
   const { base = (originalUrl ?? url).replace(/\/api\/session\/?(\?.*)?$/s, '') } = body;
   if (typeof base === 'string' && base.length <= 1_000 && BASE_PATH.test(base)) return base;
-  throw new RequestError(400, 'base_invalid', 'base must be a path that ends in /relay', 'base');
+  throw new RequestError('base_invalid', 'base must be a path that ends in /relay', 'base');
 }

@@ -58,7 +58,7 @@ export class DashboardEndpoint {
     try {
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         response.setHeader('Allow', 'GET, HEAD');
-        throw new RequestError(405, 'method_unknown', 'the dashboard has GET and HEAD only', 'method');
+        throw new RequestError('method_unknown', 'the dashboard has GET and HEAD only', 'method');
       }
       if (!this.gate.hasTokens) await this.gate.authorize(platform, 'read');
       this.answer(path, request, response);
@@ -76,7 +76,7 @@ export class DashboardEndpoint {
     if (path === '/') return this.answerPage(request, response);
     const name = path.slice('/assets/'.length);
     const file = Object.hasOwn(dashboardAssets.files, name) ? dashboardAssets.files[name] : undefined;
-    if (file === undefined) throw new RequestError(404, 'file_unknown', 'the dashboard has no such file', 'path');
+    if (file === undefined) throw new RequestError('file_unknown', 'the dashboard has no such file', 'path');
     this.answerFile(name, Buffer.from(file, 'base64'), request, response);
   }
 

@@ -62,7 +62,7 @@ export class LiveFeed {
     if (this.isClosed) throw new ClosedError('the application is shutting down');
     if (this.streams.size >= MAX_STREAMS) {
       const rule = `at most ${MAX_STREAMS} streams may be open in a process`;
-      throw new RequestError(503, 'too_many_streams', rule, undefined, 10);
+      throw new RequestError('too_many_streams', rule, undefined, undefined, 10);
     }
     const scope = this.peers ? 'queue' : 'process';
     const stream: EventStream = new EventStream(response, filter, scope, () => this.remove(stream));

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+
 import { type AuditEntry, memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -210,7 +212,13 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect(await get(`replays/${answer.id}`)).toEqual({ ...cancelled, done: 2, left: 1 });
   });
 
-  it('of a user are kept while the queue is full', async () => {
+  const required = createRequire(import.meta.url)('nestjs-analytics-relay') as {
+    QueueFullError: typeof QueueFullError;
+  };
+  it.each([
+    ['', QueueFullError],
+    [", also if the queue is of the package's other build", required.QueueFullError],
+  ])('of a user are kept while the queue is full%s', async (_build, QueueFullError) => {
     const queue = memoryQueue()();
     const { json } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
     vi.spyOn(queue, 'add').mockRejectedValueOnce(new QueueFullError('the queue is full'));
