@@ -25,6 +25,7 @@ const PARTS = {
   'test:bundled': ['lib/*index.ts', 'lib/*.cts', 'lib/*.loader.ts', 'test/bundled'],
   'test:fuzz': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/fuzz'],
   'test:memory': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/*memory.release.spec.ts'],
+  'test:planted': [...QUEUE, 'lib/client', 'lib/webhook-destination', 'test/simulation'],
   'test:samples': ['sample', 'test/samples'],
   'test:cluster': [...QUEUE, 'lib/webhook-destination/registry', 'test/cluster', 'test/crash'],
   'test:crash': [

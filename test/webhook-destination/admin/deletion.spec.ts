@@ -1,12 +1,19 @@
 import { type CanActivate, type ExecutionContext, Injectable, UnauthorizedException } from '@nestjs/common';
-import { type AdminOptions, memoryQueue, type WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import {
+  type AdminOptions,
+  memoryQueue,
+  sqliteQueue,
+  type WebhookDestinationModuleOptions,
+} from 'nestjs-analytics-relay';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
+import { setClock } from '../../support/clock.js';
 import { listen, onExpress } from '../../support/platforms.js';
 import { Receiver } from '../../support/receiver.js';
 import { Relay } from '../../support/relay.js';
 import { hang, ScriptedReceiver } from '../../support/scripted-receiver.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { waitFor } from '../../support/wait-for.js';
 
 @Injectable()
@@ -134,6 +141,36 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
     await relay.settled('delivered');
     expect(receiver.webhooks.map(({ body }) => body.type)).toEqual(['track', 'delete']);
     expect(await relay.undelivered()).toEqual([]);
+  });
+
+  it('withdraws what waits for the rate limit: a moment later, it is not sent', async () => {
+    await start({ destinations: [{ name: 'A', urls: [receiver.url], rateLimit: { requests: 1, per: 400 } }] });
+    const of = (messageId: string) => ({ type: 'track', event: 'E', userId: 'u1', messageId });
+    await relay.service.accept('wk_shop', [of('m1'), of('m2'), of('m3')]);
+    await receiver.received(1);
+    await relay.service.requestDeletion({ userId: 'u1', sources: ['shop'] });
+    await relay.service.accept('wk_shop', [{ ...of('m4'), userId: 'u2' }]);
+    await receiver.received(3);
+    const sent = receiver.webhooks.map(({ body: { type, userId } }) => `${String(type)} ${String(userId)}`);
+    expect(sent).toEqual(['track u1', 'delete u1', 'track u2']);
+  });
+
+  it('finds what was accepted before the clock was set back', async () => {
+    receiver.statuses = [500];
+    const folder = await temporaryFolder();
+    cleanUp(folder.remove);
+    const options = {
+      destinations: [{ name: 'A', urls: [receiver.url] }],
+      queue: sqliteQueue({ path: folder.path('relay.db') }),
+    };
+    setClock(60_000);
+    await start(options);
+    await relay.track('m1');
+    await relay.settled('retry');
+    await relay.stop();
+    vi.restoreAllMocks();
+    await start(options);
+    expect(await relay.service.requestDeletion({ userId: 'u1', sources: ['shop'] })).toMatchObject({ purged: 1 });
   });
 
   it('is answered 503 when the notification cannot be stored, and is completed by a repeated request', async () => {

@@ -96,6 +96,16 @@ describe('CircuitBreaker', () => {
     expect([circuit.admit(60_000), circuit.admit(60_000)]).toEqual([1, undefined]);
   });
 
+  it('lets another attempt be the probe if no request of one was made, even if that waited in a pause', () => {
+    const circuit = opened(0);
+    const probe = circuit.admit(10_000)!;
+    circuit.pause(60_000, 10_001);
+    circuit.release(probe);
+    expect([circuit.admit(59_999), circuit.admit(60_000)]).toEqual([undefined, 2]);
+    circuit.release(probe); // not the one in progress
+    expect(circuit.admit(60_001)).toBeUndefined();
+  });
+
   it('takes no notice of a probe that it closed over when the next one is under way', () => {
     const circuit = opened(0);
     const old = circuit.admit(10_000);

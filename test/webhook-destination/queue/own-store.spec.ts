@@ -4,9 +4,12 @@ import {
   type Delivery,
   DeliveryQueue,
   type DeliveryStore,
+  type OldestDelivery,
+  QueueUnavailableError,
   type Retention,
   type Settlement,
   type StoreBatch,
+  type StoreOwner,
 } from 'nestjs-analytics-relay';
 import { NEVER } from 'rxjs';
 import { expect, it } from 'vitest';
@@ -31,11 +34,11 @@ class OwnStore implements DeliveryStore {
   readonly settled: Settlement[] = [];
   now = () => Date.now();
   holdsLeases = () => true;
-  open = () => Promise.resolve();
+  open = (_owner?: StoreOwner) => Promise.resolve();
   list = () => Promise.resolve([]);
   search = () => Promise.resolve({ deliveries: [], next: undefined });
   check = () => Promise.resolve({ isFull: false, freeDisk: undefined, unreadable: 0 });
-  oldest = () => Promise.resolve([]);
+  oldest = (): Promise<OldestDelivery[]> => Promise.resolve([]);
   counts = () => Promise.resolve([]);
   replay = () => Promise.resolve([]);
   expedite = () => Promise.resolve(0);
@@ -78,4 +81,30 @@ it('An application delivers from a store of its own', async () => {
   await waitFor(() => store.settled.length === 2);
   expect(store.settled.map(({ outcome }) => outcome?.state)).toEqual(['delivered', 'delivered']);
   expect(receiver.webhooks.map(({ headers }) => headers['x-message-id']).sort()).toEqual(['m1', 'm2']);
+});
+
+/** Stores what it is given, and loses the answer. */
+class DoubtfulStore extends OwnStore {
+  owner: StoreOwner | undefined;
+  override open = (owner?: StoreOwner) => {
+    this.owner = owner;
+    return Promise.resolve();
+  };
+  override oldest = () => Promise.resolve(this.due);
+
+  override async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
+    await super.insert(batches);
+    throw new QueueUnavailableError('the answer was lost');
+  }
+}
+
+it('What a failed write has stored is delivered once the store is open again, without another message', async () => {
+  const store = new DoubtfulStore();
+  const { host, receiver } = await startRelayApp(afterwards, new ExpressAdapter(), {
+    options: { queue: () => new DeliveryQueue(store, retention) },
+  });
+  expect((await post(`${host}/v1/track`, { userId: 'u1', event: 'Ordered', messageId: 'm1' })).status).toBe(503);
+  expect(receiver.webhooks).toEqual([]);
+  store.owner!.reopened();
+  await receiver.received(1);
 });
