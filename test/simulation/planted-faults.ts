@@ -2,7 +2,8 @@
 export interface PlantedFault {
   name: string;
   file: string;
-  find: string;
+  /** Once in the file, or as often as the expression matches. */
+  find: string | RegExp;
   replace: string;
   /** Whether the simulation of the client finds it. */
   isOfClient?: boolean;
@@ -114,8 +115,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'a frozen process hands out what others have taken',
     file: `${relay}/queue/store/destination-feed.js`,
-    find: 'this.store.holdsLeases());',
-    replace: 'true);',
+    find: /(this\.)?store\.holdsLeases\(\)/g,
+    replace: 'true',
   },
   {
     name: 'an outcome that could not be recorded is dropped',

@@ -55,9 +55,13 @@ async function play(code: Package, simulation: Simulation, violate: (rule: strin
   let pause = { from: -Infinity, until: -Infinity };
   let frozenAt = -Infinity;
 
-  const request = ({ body }: HTTPClientRequest): Promise<HTTPResponse> => {
+  const makeRequest = (request: HTTPClientRequest): Promise<HTTPResponse> => {
+    let isAborted = false;
+    request.onAbort!(() => (isAborted = true));
     const { now } = simulation;
-    const ids = (JSON.parse(body) as { batch: { messageId: string }[] }).batch.map(({ messageId }) => messageId);
+    const ids = (JSON.parse(request.body) as { batch: { messageId: string }[] }).batch.map(
+      ({ messageId }) => messageId,
+    );
     if (now > pause.from + REACTION && now < pause.until - 50) {
       violate('Retry-After pauses the client', `${ids.join(', ')}: the service asked for none until ${pause.until} ms`);
     }
@@ -71,6 +75,7 @@ async function play(code: Package, simulation: Simulation, violate: (rule: strin
       const answer = (delay: number, status: number, retryAfter?: number) => {
         const inTime = delay <= timeout / 2;
         simulation.after(delay, client, 'answer', () => {
+          if (isAborted) return;
           if (status < 300 && inTime) for (const id of ids) fates.get(id)!.isDelivered = true;
           if (retryAfter !== undefined) pause = { from: simulation.now, until: simulation.now + retryAfter * 1_000 };
           const headers = retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
@@ -105,7 +110,7 @@ async function play(code: Package, simulation: Simulation, violate: (rule: strin
     analytics = new code.Analytics({
       writeKey: 'wk_shop',
       host: 'https://relay.example',
-      httpClient: { makeRequest: request },
+      httpClient: { makeRequest },
       maxRetries,
       maxQueueSize,
       httpRequestTimeout: timeout,

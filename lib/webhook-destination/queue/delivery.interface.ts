@@ -61,7 +61,7 @@ export const UNREADABLE = 'the stored delivery cannot be read';
 /** A delivery leased for one attempt. Only one lease exists at a time, until it is settled or the process ends. */
 export interface Lease {
   readonly delivery: Readonly<Delivery>;
-  /** Whether the lease is known to be over: the delivery was purged, or may be another process's. Send nothing then. */
+  /** Whether the lease is over, or may be: the delivery was purged, or may be another process's. Send nothing then. */
   readonly isWithdrawn: boolean;
   /**
    * Records the outcome; resolves once it is durable. Retries while the engine cannot write.

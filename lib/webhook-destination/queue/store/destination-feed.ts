@@ -182,11 +182,12 @@ export class DestinationFeed {
 
   private toLease(delivery: Delivery): Lease {
     let settled = false;
+    const { store } = this;
     const { withdrawn } = this.options;
     return {
       delivery,
       get isWithdrawn() {
-        return withdrawn.has(delivery);
+        return withdrawn.has(delivery) || !store.holdsLeases();
       },
       settle: (outcome) => {
         if (settled) return Promise.resolve(false);
