@@ -71,8 +71,13 @@ export function drawScenario(seed: number): Scenario {
   const urlCounts = new Map(
     [...fixed, ...changing].map((name) => [name, random.chance(0.75) ? 1 : random.integer(2, 3)]),
   );
-  const urlsOf = (name: string) =>
-    Array.from({ length: urlCounts.get(name)! }, (_, index) => `https://${name}.example/${index}`);
+  const urls = new Map(
+    Array.from(urlCounts, ([name, length]) => [
+      name,
+      Array.from({ length }, (_, index) => `https://${name}.example/${index}`),
+    ]),
+  );
+  const urlsOf = (name: string) => urls.get(name)!;
   const retryWindow = random.pick([15, 30, 30, 60, 60, 120, 120, 600].map((seconds) => seconds * SECOND));
   const retry = {
     retryWindow,

@@ -3,12 +3,12 @@ import { drawScenario, type Scenario } from './scenario.js';
 import { simulate } from './simulate.js';
 import type { Simulation } from './simulation.js';
 
-/** Longest story of a failure, in lines. */
-const MAX_LINES = 200;
+/** Lines that each delivery has; of them, a story keeps those of the delivery at fault. */
+const OF_DELIVERY = / (?:is (?:leased|recorded|sent)|lease of) /;
 
 /**
  * Leaves out actions of a seed that breaks a rule, as long as the rule is broken without them. Resolves with the story
- * of what is left, which has each request and outcome.
+ * of what is left, with each request and outcome of the delivery at fault.
  */
 export async function shrink(code: Package, use: (simulation: Simulation) => void, seed: number): Promise<string[]> {
   const ruleOf = async (scenario: Scenario) => (await simulate(code, use, seed, scenario)).violations[0];
@@ -23,8 +23,13 @@ export async function shrink(code: Package, use: (simulation: Simulation) => voi
     }
   }
   const { story } = await simulate(code, use, seed, { ...scenario, actions }, true);
+  const [, key] = /VIOLATION of ".*": (\S+)/.exec(story.join('\n')) ?? [];
   const { isShared, processes, fixed, changing, relay } = scenario.options;
   const { concurrency, retryWindow, maxSockets } = relay;
   const world = { isShared, processes, destinations: [...fixed, ...changing], concurrency, retryWindow, maxSockets };
-  return [`seed ${seed}: ${rule}`, JSON.stringify(world), ...story.slice(-MAX_LINES)];
+  return [
+    `seed ${seed}: ${rule}`,
+    JSON.stringify(world),
+    ...story.filter((line) => !OF_DELIVERY.test(line) || line.includes(` ${key} `)),
+  ];
 }

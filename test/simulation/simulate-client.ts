@@ -185,8 +185,8 @@ async function play(code: Package, simulation: Simulation, violate: (rule: strin
   behaviour = 'answer';
   simulation.tell('all faults are over');
   await until(Math.max(0, client.frozenUntil - simulation.now) + 1); // what is recorded is recorded
-  // What the service asked for, and the longest chain of retries that has begun.
-  const longest = Math.max(0, pause.until - simulation.now) + (maxRetries + 1) * (timeout + 12_000) + 5_000;
+  // What the service asked for or asks for in an answer on its way, and the longest chain of retries that has begun.
+  const longest = Math.max(0, pause.until - simulation.now) + (maxRetries + 1) * (timeout + 12_000) + 25_000;
   if (random.chance(0.5)) {
     await ended('closeAndFlush', longest, () => analytics.closeAndFlush());
   } else {

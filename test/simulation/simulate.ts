@@ -102,12 +102,10 @@ class World {
     await simulation.run(simulation.startOf(options.duration));
     simulation.tell('all faults are over');
     this.calm();
-    await simulation.run(simulation.now + MAX_SHUTDOWN, () => this.waits.size === 0);
     const end = simulation.now + options.retryWindow + SETTLING;
-    while (simulation.now < end && (await this.openDeliveries()).some(({ destination }) => !this.isHeld(destination))) {
-      await simulation.run(Math.min(end, simulation.now + 20_000));
+    while (simulation.now < end && (this.waits.size > 0 || (await this.isBusy()))) {
+      await simulation.run(Math.min(end, simulation.now + 1_000));
     }
-    await simulation.run(simulation.now + MAX_SHUTDOWN, () => this.waits.size === 0);
     ledger.ended(await this.openDeliveries(), (name) => this.isHeld(name));
     for (const { what, process } of this.waits.values()) {
       if (process.isAlive) ledger.violate('every wait ends', `${what} of ${process.name} has not ended`);
@@ -299,6 +297,14 @@ class World {
 
   private newSecret(): string {
     return `secret-number-${++this.secrets}-0123456789`;
+  }
+
+  /** Whether a delivery is open that does not wait for its operator. */
+  private async isBusy(): Promise<boolean> {
+    const counts = await this.database.memory.counts();
+    return counts.some(
+      ({ state, destination }) => state !== 'delivered' && state !== 'dead' && !this.isHeld(destination),
+    );
   }
 
   private async openDeliveries() {

@@ -35,6 +35,8 @@ export class SimulatedDatabase {
   readonly machine: Machine = { name: 'database', clockOffset: 0 };
   readonly memory: MemoryStore;
   private readonly leases = new Map<string, { mark: number; delivery: Delivery; since: number }>();
+  /** The session that each leased delivery was handed to. */
+  private readonly marks = new WeakMap<Delivery, number>();
   private readonly sessions = new Map<number, Session>();
   private lastMark = 0;
 
@@ -134,7 +136,8 @@ export class SimulatedDatabase {
     const results: boolean[] = [];
     for (const settlement of settlements) {
       const { delivery, isInDoubt } = settlement;
-      const isHeld = this.isShared ? this.holds(mark, delivery.id) : true;
+      // A lease of an earlier session does not count, even if this one has the delivery.
+      const isHeld = !this.isShared || (this.marks.get(delivery) === mark && this.holds(mark, delivery.id));
       const [isSettled] = isHeld ? await this.memory.settle([settlement], now) : [false];
       if (isSettled) this.leases.delete(delivery.id);
       if (isSettled) this.ledger?.settled(settlement, this.relayOf(mark));
@@ -188,6 +191,7 @@ export class SimulatedDatabase {
 
   private lease(mark: number, delivery: Delivery): void {
     this.leases.set(delivery.id, { mark, delivery, since: this.simulation.now });
+    this.marks.set(delivery, mark);
     this.ledger?.leased(delivery, this.relayOf(mark));
   }
 
