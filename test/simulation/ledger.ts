@@ -21,6 +21,12 @@ const RECOVERY = 30_000;
 /** Wait that is too short for another attempt before the end of the window, in ms. */
 const MIN_LAST_WAIT = 1_000;
 
+/** Deliveries leased at once to find one that probes a destination which is down. */
+const PROBED = 8;
+
+/** Most messages of one call, of which all may be held if one may. */
+const MAX_POST = 10;
+
 /** Longest text that an attempt keeps of an error. */
 const MAX_ERROR = 1_000;
 
@@ -69,6 +75,10 @@ export class Ledger {
   /** Until when a receiver asked a process for no requests. */
   private readonly pauses = new Map<string, { from: number; until: number }>();
 
+  private readonly connections = new WeakMap<RelayProcess, number>();
+  /** Deliveries in the memory of each process, by destination. */
+  private readonly held = new Map<string, number>();
+
   constructor(
     private readonly simulation: Simulation,
     private readonly options: ScenarioOptions,
@@ -105,21 +115,21 @@ export class Ledger {
   leased({ id, destination, messageId }: Delivery, holder: RelayProcess | undefined): void {
     const fate = this.fates.get(keyOf(destination, messageId))!;
     this.byId.set(id, fate);
-    fate.holder = holder;
+    this.hold(fate, holder);
     fate.leasedAt = this.simulation.now;
     this.simulation.detail(() => `${keyOf(destination, messageId)} is leased by ${holder?.name}`);
   }
 
   freed(id: string): void {
     const fate = this.byId.get(id);
-    if (fate) fate.holder = undefined;
+    if (fate) this.hold(fate, undefined);
     this.simulation.detail(() => `the lease of ${id} has ended`);
   }
 
   settled({ delivery, outcome }: Settlement, process: RelayProcess | undefined): void {
     const fate = this.byId.get(delivery.id)!;
     const key = keyOf(delivery.destination, delivery.messageId);
-    fate.holder = undefined;
+    this.hold(fate, undefined);
     this.simulation.detail(() => `${key} is recorded as ${outcome ? outcome.state : 'returned'} by ${process?.name}`);
     if (!outcome) return;
     const requests = fate.requests.filter((request) => request.process === process && request.begun >= fate.leasedAt);
@@ -166,7 +176,7 @@ export class Ledger {
       const fate = this.fates.get(keyOf(destination, messageId))!;
       fate.state = 'purged';
       fate.purgedAt = this.simulation.now;
-      fate.holder = undefined;
+      this.hold(fate, undefined);
     }
   }
 
@@ -226,6 +236,14 @@ export class Ledger {
     return record;
   }
 
+  /** Counts the connections of a process, which `maxSockets` bounds. */
+  connected(process: RelayProcess, change: 1 | -1): void {
+    const count = (this.connections.get(process) ?? 0) + change;
+    this.connections.set(process, count);
+    const { maxSockets } = this.options.relay;
+    if (count > maxSockets) this.violate('sockets are bounded', `${process.name} has ${count} of ${maxSockets}`);
+  }
+
   /** Checks what an acknowledgement promises. */
   acknowledged(messageIds: string[]): void {
     for (const messageId of messageIds) {
@@ -269,6 +287,25 @@ export class Ledger {
 
   /** Destinations that were removed at some time. */
   readonly removals = new Set<string>();
+
+  /** Changes who holds a delivery. What a process holds of a destination is bounded by a multiple of its concurrency. */
+  private hold(fate: Fate, holder: RelayProcess | undefined): void {
+    const count = (of: RelayProcess, change: number): number => {
+      const id = `${of.name} ${fate.destination}`;
+      const held = (this.held.get(id) ?? 0) + change;
+      this.held.set(id, held);
+      return held;
+    };
+    if (fate.holder) count(fate.holder, -1);
+    fate.holder = holder;
+    if (!holder) return;
+    const held = count(holder, 1);
+    const { isShared, relay } = this.options;
+    const most = Math.max(relay.concurrency, PROBED) * (isShared ? 4 : 16) + MAX_POST;
+    if (held > most && !this.isDisturbed(holder)) {
+      this.violate('memory is bounded', `${holder.name} holds ${held} deliveries to ${fate.destination}`);
+    }
+  }
 
   private isDisturbed(process: SimulatedProcess): boolean {
     const { frozenUntil } = process;

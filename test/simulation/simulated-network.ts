@@ -32,17 +32,28 @@ export class SimulatedNetwork {
   private post(process: RelayProcess, request: WebhookRequest): Promise<WebhookResponse> {
     const { simulation } = this;
     const record = this.ledger.requested(process, request);
+    this.ledger.connected(process, 1);
+    let isOpen = true;
+    const close = () => {
+      if (isOpen) this.ledger.connected(process, -1);
+      isOpen = false;
+    };
+    request.signal.addEventListener('abort', close, { once: true });
     return new Promise((resolve, reject) => {
       const answer = (delay: number, status: number, headers?: Record<string, string>) => {
         record.status = status;
         record.arrived = simulation.now + delay;
         simulation.after(delay, process, 'answer', () => {
           record.read = simulation.now;
+          close();
           resolve({ status, ...(headers && { headers }) });
         });
       };
       const fail = (delay: number, error: Error) =>
-        void simulation.after(delay, process, 'answer', () => reject(error));
+        void simulation.after(delay, process, 'answer', () => {
+          close();
+          reject(error);
+        });
       const { random } = simulation;
       simulation.after(random.next() * 20, undefined, 'answer', () => {
         const way = random.next() * 40;
