@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { loadPackage } from './package-under-test.js';
 import { shrink } from './shrink.js';
@@ -9,6 +9,8 @@ import { withSimulatedTime } from './simulated-time.js';
 /** Runs for so long, instead of so many scenarios. */
 const MINUTES = Number(process.env.SIMULATION_MINUTES ?? 0);
 const SEEDS = Number(process.env.SIMULATION_SEEDS ?? 2_000);
+/** Beside other tests, scenarios take several times as long as alone. */
+if (MINUTES === 0) vi.setConfig({ testTimeout: 300_000 });
 const FIRST = Number(process.env.SIMULATION_SEED ?? (MINUTES > 0 ? Date.now() % 1e9 : 1));
 
 /** Not the simulated clock. */
