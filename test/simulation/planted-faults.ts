@@ -85,7 +85,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'what was stored without an answer is not delivered, if nobody consumes its destination',
     file: `${relay}/queue/delivery.queue.js`,
-    find: 'void this.wakeAll();',
+    find: 'void this.announceOpen();',
     replace: '',
   },
   {

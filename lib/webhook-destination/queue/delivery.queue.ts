@@ -94,7 +94,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
       leased: () => [...this.leased.keys()],
       reopened: () => {
         for (const feed of this.feeds.values()) feed.restart();
-        void this.wakeAll();
+        void this.announceOpen();
       },
       withdrawn: (ids) => this.withdraw(ids.flatMap((id) => this.leased.get(id) ?? [])),
       resumed: () => this.withdraw([]), // hands out what waits
@@ -265,10 +265,10 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     for (const feed of this.feeds.values()) this.scope.runInAsyncScope(() => feed.forget());
   }
 
-  /** Wakes the destinations with open deliveries: a write that failed may have stored some for one without a consumer. */
-  private async wakeAll(): Promise<void> {
+  /** Announces open deliveries without a consumer: a write that failed may have stored some. */
+  private async announceOpen(): Promise<void> {
     const open = await this.store.oldest().catch(() => []); // the next failure reopens the store again
-    for (const { destination } of open) this.wake(destination);
+    for (const { destination } of open) if (!this.feeds.has(destination)) this.due.next(destination);
   }
 
   private unfollow(): void {
