@@ -48,7 +48,10 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         const isRemoved = tenant.existence.until !== Infinity;
         const records = isRemoved ? await queue.list({ destination: tenant.name }, { limit: 100_000 }) : [];
         const found = isRemoved ? new Set(records.map(({ messageId }) => messageId)) : tenant.received;
-        expect(due.filter((messageId) => !found.has(messageId))).toEqual([]);
+        expect(
+          due.filter((messageId) => !found.has(messageId)),
+          `lost by ${tenant.name} (seed ${seed})`,
+        ).toEqual([]);
         expected += due.length;
       }
       expect(expected).toBeGreaterThan(0);

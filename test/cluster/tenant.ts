@@ -18,6 +18,8 @@ export class Tenant {
   readonly pauses: Period[] = [];
   private readonly webhooks: Omit<ReceivedWebhook, 'status'>[] = [];
   existence: Period = { from: Infinity, until: Infinity };
+  /** When its removal was asked for: what is accepted from then on may pass it by, in ms since the epoch. */
+  removalFrom = Infinity;
   /** Whether a change was begun whose answer is missing. */
   isUncertain = false;
 
@@ -45,7 +47,7 @@ export class Tenant {
 
   /** Whether a message was, for certain, to go to it. */
   gets({ began, acknowledged }: { began: number; acknowledged: number }): boolean {
-    return began > this.existence.from + HOLDS_WITHIN && acknowledged < this.existence.until;
+    return began > this.existence.from + HOLDS_WITHIN && acknowledged < this.removalFrom;
   }
 
   private faultOf({ headers, path, raw, at }: Omit<ReceivedWebhook, 'status'>): string | undefined {

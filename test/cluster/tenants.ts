@@ -197,6 +197,7 @@ export class Tenants {
   }
 
   private async remove(tenant: Tenant): Promise<void> {
+    tenant.removalFrom = Date.now();
     if (await this.call(tenant, 'remove', tenant.name)) tenant.existence.until = Date.now();
   }
 
