@@ -18,6 +18,18 @@ export class UnknownWriteKeyError extends RelayError {
   }
 }
 
+/** @internal An error of an argument that the present state refuses, such as the name of an entry that exists already. */
+export class FieldError extends RelayError {
+  /** @param field the argument or option at fault, which the answers of the admin API have */
+  constructor(
+    code: ErrorCode,
+    message: string,
+    readonly field: string,
+  ) {
+    super(code, message);
+  }
+}
+
 /** Thrown when the module, queue or connection is closed, or the application is shutting down. Its code is `closed`. */
 export class ClosedError extends RelayError {
   override readonly name = 'ClosedError';

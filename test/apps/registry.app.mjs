@@ -26,9 +26,10 @@ for (let count = 0; ; count++) {
   const name = `${prefix}-${Math.floor(Math.random() * 8)}`;
   const change = has.get(name) ? ['update', 'pause', 'resume', 'remove'][Math.floor(Math.random() * 4)] : 'create';
   const note = { name, change, count: String(count) };
+  const headers = { 'X-Key': `s3cret-${prefix}-${count}` };
   process.send({ begun: note });
-  if (change === 'create') await destinations.create({ name, urls: ['https://customer.example/hook'] });
-  else if (change === 'update') await destinations.update(name, { metadata: { count: note.count } });
+  if (change === 'create') await destinations.create({ name, urls: ['https://customer.example/hook'], headers });
+  else if (change === 'update') await destinations.update(name, { metadata: { count: note.count }, headers });
   else await destinations[change](name);
   has.set(name, change !== 'remove');
   process.send({ done: note });

@@ -152,6 +152,36 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(receiver.webhooks[3]).toMatchObject({ path: '/hook/other', headers: { 'x-key': 's3cret' } });
   });
 
+  it('are moved to a new origin with their headers and secret entered again, or with a new secret', async () => {
+    const { page, relay, receiver, get } = await start({ options: { destinations: [] } });
+    const headers = { 'X-Key': 's3cret', 'X-Old': 's3cret' };
+    await relay.destinations.create({
+      name: 'crm',
+      urls: ['http://127.0.0.1:1/hook'],
+      headers,
+      sharedSecret: 's3cret',
+    });
+    await page.goto(`${page.url()}/crm`);
+    await button(page, 'Edit').click();
+    expect(await page.getByLabel('Secret', { exact: true }).count()).toBe(0);
+    await button(page, 'Replace URLs').click();
+    await page.getByLabel('URL 1').fill('http://127.0.0.1:1/other');
+    expect(await page.getByLabel('Secret', { exact: true }).count()).toBe(0);
+    await page.getByLabel('URL 1').fill(receiver.url);
+    await page.getByText('The URLs have a new origin. Enter the current secret to keep it.').waitFor();
+    await expectGoodLook(page, 'destination-moved');
+    await page.getByLabel('Value of header 1').fill('again');
+    await button(page, 'Remove header 2').click();
+    await button(page, 'Save').click();
+    const dialog = page.getByRole('dialog', { name: 'New secret' });
+    expect(await dialog.locator('code').textContent()).toMatch(/^whsec_/);
+    await button(page, 'I have stored it').click();
+    await heading(page, 'crm').waitFor();
+    expect(await get('destinations/crm')).toMatchObject({ urls: [receiver.url], headers: ['X-Key'] });
+    await relay.destinations.test('crm');
+    expect(receiver.webhooks[0]!.headers).toMatchObject({ 'x-key': 'again' });
+  });
+
   it('are not saved over a change of someone else', async () => {
     const { page, relay, receiver } = await start({ options: { destinations: [] } });
     await relay.destinations.create({ name: 'crm', urls: [receiver.url], metadata: { tenant: 'acme' } });

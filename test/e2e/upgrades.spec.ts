@@ -60,7 +60,7 @@ async function deliverAll(queue: DeliveryQueueFactory): Promise<void> {
   expect(await records('dead')).toEqual([['dead', 1]]);
 
   expect(received()).not.toContain('queued'); // its destination is paused
-  await service.destinations.update('stored', { urls });
+  await service.destinations.update('stored', { urls, sharedSecret: 'a secret of the stored destination' });
   await service.destinations.resume('stored');
   await waitFor(() => received().includes('queued'));
   const webhook = receiver.webhooks.find(({ headers }) => headers['x-message-id'] === 'queued')!;

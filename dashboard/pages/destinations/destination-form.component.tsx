@@ -10,14 +10,15 @@ import { DELIVERED_TYPES } from '../../components/message-types.js';
 import { PairsField } from '../../components/pairs-field.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { TextAreaField } from '../../components/text-area-field.component.js';
-import { type Draft, FORM_FIELDS } from './destination.draft.js';
+import { type Draft, FORM_FIELDS, hasNewOrigin, withNewOrigin } from './destination.draft.js';
 import { HeadersField } from './headers-field.component.js';
 import { UrlsField } from './urls-field.component.js';
+import type { DestinationEntry } from '../../../lib/webhook-destination/registry/registry-entry.interface.js';
 
 export interface DestinationFormProps {
   initial: Draft;
-  /** Current URLs and header names, as far as the API shows them; undefined for a new destination. */
-  present?: { urls: string[]; headers: string[] } | undefined;
+  /** What the API shows of the current values; undefined for a new destination. */
+  present?: Pick<DestinationEntry, 'urls' | 'headers' | 'signed'> | undefined;
   submitLabel: string;
   change: Change<[draft: Draft]>;
   onCancel: () => void;
@@ -25,14 +26,16 @@ export interface DestinationFormProps {
 
 /** Form for all options of a destination that can be stored. */
 export function DestinationForm({ initial, present, submitLabel, change, onCancel }: DestinationFormProps) {
-  const [draft, setDraft] = useState(initial);
+  const [edited, setEdited] = useState(initial);
+  const draft = withNewOrigin(edited, present);
+  const asksSecret = !present || (present.signed && hasNewOrigin(draft, present));
   const form = useRef<HTMLFormElement>(null);
   const { byField, rest } = toFieldFaults(change.error, FORM_FIELDS);
   useEffect(() => {
     const fault = form.current!.querySelector('.field-error');
     fault?.parentElement?.querySelector<HTMLElement>('input, textarea, select, button')?.focus();
   }, [change.error]);
-  const set = (fields: Partial<Draft>) => setDraft((before) => ({ ...before, ...fields }));
+  const set = (fields: Partial<Draft>) => setEdited((before) => ({ ...before, ...fields }));
   /** Returns the props of a text field. */
   const text = (field: TextKey) => ({
     value: draft[field],
@@ -45,11 +48,15 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         <h2>Receiver</h2>
         {!present && <TextField label="Name" hint="Cannot be changed later." {...text('name')} />}
         <UrlsField urls={draft.urls} present={present?.urls} error={byField.urls} onUrls={(urls) => set({ urls })} />
-        {!present && (
+        {asksSecret && (
           <TextField
             label="Secret"
             type="password"
-            hint="Signs the requests. Leave empty to generate one. It is shown only once."
+            hint={
+              present
+                ? 'The URLs have a new origin. Enter the current secret to keep it. Leave empty to generate another one. It is shown only once.'
+                : 'Signs the requests. Leave empty to generate one. It is shown only once.'
+            }
             {...text('sharedSecret')}
           />
         )}

@@ -53,6 +53,29 @@ export const EMPTY_DRAFT: Draft = {
   metadata: [],
 };
 
+/**
+ * Returns the draft with what its URLs require: at an origin that none of the present URLs has, the API asks again for
+ * the values of headers, and for the secret.
+ */
+export function withNewOrigin(draft: Draft, present: { urls: string[]; headers: string[] } | undefined): Draft {
+  if (!present) return draft;
+  if (!hasNewOrigin(draft, present)) return { ...draft, sharedSecret: '' };
+  return { ...draft, headers: draft.headers ?? present.headers.map((name) => ({ name, value: '' })) };
+}
+
+export function hasNewOrigin({ urls = [] }: Draft, present: { urls: string[] }): boolean {
+  const known = present.urls.map(originOf);
+  return urls.map(originOf).some((origin) => origin !== undefined && !known.includes(origin));
+}
+
+function originOf(url: string): string | undefined {
+  try {
+    return new URL(url.trim()).origin;
+  } catch {
+    return undefined;
+  }
+}
+
 export function toDraft(entry: DestinationEntry): Draft {
   return {
     ...EMPTY_DRAFT,

@@ -82,11 +82,16 @@ export class SqliteFile {
     return this.isFull;
   }
 
-  /** Overwrites what a portion of pages has besides its rows; returns the first page of the next portion. */
-  scrub(page: number): number | undefined {
-    const next = this.pages.scrub(page);
-    if (next === undefined) this.log.mustBeEmptied = true;
-    return next;
+  /** Overwrites what pages have besides their rows; returns the number of pages in the file. */
+  scrub(numbers: number[]): number {
+    this.pages.scrub(numbers);
+    return this.pages.count();
+  }
+
+  /** Empties the log after the next commit, or after the first one that no backup holds back. */
+  emptyLog(waitsForBackup: boolean): void {
+    if (waitsForBackup) this.log.isEmptiedNext = true;
+    else this.log.mustBeEmptied = true;
   }
 
   /** @throws {Error} while the log may hold purged data */

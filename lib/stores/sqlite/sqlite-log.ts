@@ -19,6 +19,8 @@ export class SqliteLog {
   fault: Error | undefined;
   /** Whether the log is emptied after the next commit: only then does the file have its current pages and size. */
   mustBeEmptied = false;
+  /** Whether the log is emptied after the next commit that no backup holds back. */
+  isEmptiedNext = false;
 
   /** @param path where SQLite keeps the file */
   constructor(
@@ -43,10 +45,11 @@ export class SqliteLog {
 
   /** Empties the log if needed, which makes a running backup start again; to be called after each commit. */
   empty(): void {
-    if (!this.mustBeEmptied) return;
+    if (!this.mustBeEmptied && (!this.isEmptiedNext || this.isHeldBack)) return;
     try {
       this.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       this.mustBeEmptied = false;
+      this.isEmptiedNext = false;
       this.fault = undefined;
     } catch (error) {
       // The disk is full. Commits stay valid, and a later commit empties the log.

@@ -9,9 +9,6 @@ const FREE_PART = 1 / 32;
 /** Free pages that one call releases. Each is 8 KiB, and may have to swap places with a page in use. */
 const SHRINK_PAGES = 256;
 
-/** Pages that one call reads. */
-const SCRUB_PAGES = 512;
-
 /** Beginning of a page with rows, by the file format: its kind, row count, start of the rows, and their places. */
 const KIND = '0D';
 const ROWS_AT = 3;
@@ -53,18 +50,22 @@ export class SqlitePages {
     return { pages, more };
   }
 
+  /** Returns the number of pages in the file. */
+  count(): number {
+    return readPragma(this.db, 'page_count');
+  }
+
   /**
-   * Overwrites what some pages have between their header and their rows; returns the first page after them. SQLite
-   * overwrites deleted data (`secure_delete`), but not the former place of rows that it moves within a page.
+   * Overwrites what pages have between their header and their rows. SQLite overwrites deleted data (`secure_delete`),
+   * but not the former place of rows that it moves within a page.
    */
-  scrub(first: number): number | undefined {
-    const last = first + SCRUB_PAGES - 1;
+  scrub(numbers: number[]): void {
     const leaves = this.db.prepare(
-      `WITH RECURSIVE number(page) AS (VALUES (?) UNION ALL SELECT page + 1 FROM number WHERE page < ?)
-       SELECT pgno, data FROM number CROSS JOIN sqlite_dbpage ON pgno = page WHERE hex(substr(data, 1, 1)) = '${KIND}'`,
+      `SELECT pgno, data FROM json_each(?) CROSS JOIN sqlite_dbpage ON pgno = value
+       WHERE hex(substr(data, 1, 1)) = '${KIND}'`,
     );
     const write = this.db.prepare('UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?');
-    for (const { pgno, data } of leaves.all(first, last) as { pgno: number; data: ArrayBuffer }[]) {
+    for (const { pgno, data } of leaves.all(JSON.stringify(numbers)) as { pgno: number; data: ArrayBuffer }[]) {
       const page = Buffer.from(data);
       const start = PLACES_AT + 2 * page.readUInt16BE(ROWS_AT);
       const end = page.readUInt16BE(CONTENT_AT);
@@ -72,11 +73,10 @@ export class SqlitePages {
       page.fill(0, start, end);
       write.run(page, pgno);
     }
-    return last < readPragma(this.db, 'page_count') ? last + 1 : undefined;
   }
 
   private used(): number {
-    return readPragma(this.db, 'page_count') - readPragma(this.db, 'freelist_count');
+    return this.count() - readPragma(this.db, 'freelist_count');
   }
 }
 

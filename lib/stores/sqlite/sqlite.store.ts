@@ -27,7 +27,6 @@ import {
   PORTION_TIME,
 } from '../../webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
-import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
@@ -40,6 +39,8 @@ import {
   toSettlementRows,
   toUnattempted,
 } from './delivery.mapper.js';
+import { scrub } from './sqlite-scrub.js';
+import { SqliteRegistryStore } from './sqlite-registry.store.js';
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
 
@@ -52,10 +53,7 @@ export class SqliteStore implements DeliveryStore {
   readonly fullTurn = FULL_TURN;
   readonly peers = undefined;
   readonly due$ = NEVER;
-  readonly registry: RegistryStore = {
-    read: (after) => this.thread.call('registry', 'read', after),
-    write: (record, expected) => this.thread.call('registry', 'write', record, expected),
-  };
+  readonly registry: SqliteRegistryStore;
   readonly series: SeriesStore = {
     read: (series, from, to) => this.thread.call('series', 'read', series, from, to),
     write: (records, oldest) => this.thread.call('series', 'write', records, oldest),
@@ -91,6 +89,7 @@ export class SqliteStore implements DeliveryStore {
         else this.logger.error(queueMessage(this.path, loss));
       },
     );
+    this.registry = new SqliteRegistryStore(this.thread);
   }
 
   now(): number {
@@ -113,6 +112,7 @@ export class SqliteStore implements DeliveryStore {
     const leased = this.owner?.leased().map(Number) ?? [];
     const { options, identity } = this;
     this.identity = await this.thread.start({ ...options, identity, leased, now: this.owner?.now() ?? Date.now() });
+    this.registry.mustBeScrubbed = !options.isReadOnly; // an earlier process may have been killed
   }
 
   private async reopen(): Promise<void> {
@@ -202,8 +202,7 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async scrub(): Promise<void> {
-    let page: number | undefined = 1;
-    while (page !== undefined) page = await this.thread.call('file', 'scrub', page);
+    await scrub(this.thread);
     await this.thread.call('file', 'confirmPurge');
   }
 
@@ -211,6 +210,7 @@ export class SqliteStore implements DeliveryStore {
     let swept = await this.thread.call('queue', 'sweep', retention, now, true);
     while (!swept) swept = await this.thread.call('queue', 'sweep', retention, now, false);
     while (await this.thread.call('file', 'shrink'));
+    await this.registry.scrub();
     return swept;
   }
 
@@ -218,6 +218,7 @@ export class SqliteStore implements DeliveryStore {
 
   async close(): Promise<void> {
     await this.reopening.stop();
+    await this.registry.scrub().catch(() => undefined); // the next process does it
     await this.thread.close();
   }
 

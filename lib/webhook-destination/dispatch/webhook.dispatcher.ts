@@ -4,9 +4,9 @@ import { Subject, type Subscription } from 'rxjs';
 
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { errorMessage } from '../../client/error.util.js';
-import { RelayError } from '../../client/relay.error.js';
 import type { Concealed } from '../../common/concealed.value.js';
 import { LineLogger } from '../../common/line.logger.js';
+import { FieldError } from '../../common/relay.errors.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { type DeliveryCount, isOpen } from '../queue/delivery.interface.js';
@@ -149,7 +149,7 @@ export class WebhookDispatcher {
    */
   async test(destination: DestinationOptions, body: Buffer, messageId: string): Promise<AttemptRecord> {
     if (!this.#createPool)
-      throw new RelayError('not_delivering', 'this process does not deliver, so it cannot test a destination');
+      throw new FieldError('not_delivering', 'this process does not deliver, so it cannot test a destination', 'mode');
     return sendTest(destination, body, messageId, this.contextOf(this.#createPool));
   }
 

@@ -26,7 +26,8 @@ export function nextRevision(last: number): number {
 
 /**
  * Stores sources and destinations that change while the application runs.
- * The name and revision of a removed record stay for at least {@link TOMBSTONE_AGE}, until a sweep of the queue.
+ * The name and revision of a removed record stay for at least {@link TOMBSTONE_AGE}, until a sweep of the queue. The bytes
+ * of a replaced or removed document leave the files of the store at the next sweep.
  */
 export interface RegistryStore {
   /** Returns the records changed after a revision, oldest change first; 0 returns all records. */

@@ -8,6 +8,7 @@ import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import { OptionsError } from '../../common/options.error.js';
 import { toOptions } from '../../common/options.rules.js';
+import { FieldError } from '../../common/relay.errors.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
 import { SourceOptions } from '../ingest/source.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
@@ -44,7 +45,7 @@ export class ApplicationRegistry extends Registry {
 
   change(kind: RegistryKind, name: string): Promise<void> {
     const rule = `${kind} "${name}" can only be changed with registry: 'store'`;
-    return Promise.reject(new RelayError('registry_read_only', rule));
+    return Promise.reject(new FieldError('registry_read_only', rule, 'registry'));
   }
 
   protected async start(moduleRef: ModuleRef): Promise<void> {

@@ -12,6 +12,7 @@ import { detach, type EntryDocuments, toLiveDestination } from './entry.document
 import { EntryManager, type PatchRules, type ReadableEntry } from './entry.manager.js';
 import { isPaused, type Pause, recentPauses } from '../dispatch/pause.util.js';
 import { shownUrl } from '../transport/webhook-target.js';
+import { findConcealedFaults, findNewOrigin } from './new-origin.rules.js';
 import type { CreatedDestination, DestinationEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
 import type { SourceManager } from './source.manager.js';
@@ -32,7 +33,7 @@ const FIELDS: PatchRules<DestinationOptions> = {
   events: true,
   urls: true,
   headers: true,
-  sharedSecret: 'can only be changed with rotateSecret()',
+  sharedSecret: true, // together with urls of a new origin
   standardWebhooks: true,
   retryOn: true,
   concurrency: true,
@@ -45,9 +46,12 @@ const FIELDS: PatchRules<DestinationOptions> = {
 /** A new destination. Its secret is generated unless given. */
 export type NewDestination = Omit<GivenDestination, 'transform'>;
 
-/** Fields of a destination to change. `undefined` leaves a field unchanged; `null` resets it to its default. */
+/**
+ * Fields of a destination to change. `undefined` leaves a field unchanged; `null` resets it to its default, `sharedSecret`
+ * to a generated one.
+ */
 export type DestinationPatch = {
-  [K in keyof Omit<DestinationOptions, 'name' | 'sharedSecret' | 'transform'>]?: DestinationOptions[K] | null;
+  [K in keyof Omit<DestinationOptions, 'name' | 'transform'>]?: DestinationOptions[K] | null;
 };
 
 /** Names of the entries that were copied into the registry. */
@@ -95,14 +99,26 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Changes fields of a destination. The secret is changed with {@link rotateSecret}; the name cannot be changed. With
-   * `enabled: false`, the destination receives no new messages, and queued messages wait.
+   * Changes fields of a destination; the name cannot be changed. With `enabled: false`, the destination receives no new
+   * messages, and queued messages wait.
+   *
+   * If `urls` has a new origin (scheme, host and port), the patch must also have `headers`, if there are any, and
+   * `sharedSecret`, if requests are signed: the present values are not sent to a new origin unless they are given again.
+   * The previous secret of a rotation is dropped. Otherwise, the secret is changed with {@link rotateSecret}.
    *
    * @throws {OptionsError} naming each invalid field and its rule
    * @throws {RelayError} `destination_unknown` or `registry_read_only`
    */
-  update(name: string, patch: DestinationPatch): Promise<DestinationEntry> {
-    return this.patch(name, patch, FIELDS);
+  async update(name: string, patch: DestinationPatch): Promise<CreatedDestination> {
+    const { sharedSecret } = Object(patch) as DestinationPatch;
+    const generated = sharedSecret === null ? { sharedSecret: generateSecret() } : {};
+    const given = Object(patch) === patch ? { ...patch, ...generated } : patch;
+    const entry = await this.patch(name, given, FIELDS, (document) => {
+      const faults = findConcealedFaults(given, document.options);
+      if (faults.length > 0) throw this.refusal(name, faults);
+      return findNewOrigin(given, document.options) === undefined ? document : { ...document, previous: undefined };
+    });
+    return { ...entry, ...generated };
   }
 
   /**

@@ -1,6 +1,5 @@
-import { RelayError } from '../../client/relay.error.js';
 import type { OptionsError } from '../../common/options.error.js';
-import { ArgumentError } from '../../common/relay.errors.js';
+import { ArgumentError, FieldError } from '../../common/relay.errors.js';
 import { isPositiveInteger } from '../../common/value.util.js';
 import { isName, NAME_LIMITS } from '../name.rules.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
@@ -106,7 +105,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   protected async add(options: EntryDocuments[K]['options']): Promise<E> {
     const { name } = options;
     if (!isName(name) || UNREACHABLE.includes(name)) throw this.refusal(name, [NAME_RULE]);
-    const exists = () => new RelayError(`${this.kind}_exists`, `${this.kind} "${name}" already exists`);
+    const exists = () => new FieldError(`${this.kind}_exists`, `${this.kind} "${name}" already exists`, 'name');
     if (this.registry.fixed(this.kind).has(name)) throw exists();
     await this.registry.change(this.kind, name, (entry) => {
       if (entry) throw exists();
@@ -120,18 +119,28 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     this.refuseFixed(name);
     await this.registry.change(this.kind, name, (entry) => {
       if (!entry) throw this.unknown(name);
-      if (!entry.document) throw new RelayError('registry_unreadable', `${this.kind} "${name}": ${entry.fault}`);
+      if (!entry.document)
+        throw new FieldError('registry_unreadable', `${this.kind} "${name}": ${entry.fault}`, 'name');
       const changed = change(entry.document);
       return changed === entry.document ? undefined : { ...changed, updatedAt: Date.now() };
     });
     return this.show(await this.known(name));
   }
 
-  protected async patch<T>(name: string, patch: object, rules: PatchRules<T>): Promise<E> {
+  /** @param prepare returns the document that the patch is applied to */
+  protected async patch<T>(
+    name: string,
+    patch: object,
+    rules: PatchRules<T>,
+    prepare = (document: EntryDocuments[K]) => document,
+  ): Promise<E> {
     this.refuseFixed(name);
     const faults = findPatchFaults(patch, rules);
     if (faults.length > 0) throw this.refusal(name, faults);
-    return this.change(name, (document) => ({ ...document, options: patched(document.options, patch) }));
+    return this.change(name, (document) => ({
+      ...prepare(document),
+      options: patched(document.options, patch),
+    }));
   }
 
   /**
@@ -192,11 +201,11 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   private refuseFixed(name: string): void {
     if (!this.registry.fixed(this.kind).has(name)) return;
     const rule = `${this.kind} "${name}" is declared in the module's options, and can be changed only there`;
-    throw new RelayError('registry_read_only', rule);
+    throw new FieldError('registry_read_only', rule, 'name');
   }
 
-  private unknown(name: string): RelayError {
-    return new RelayError(`${this.kind}_unknown`, `${this.kind} "${name}" does not exist`);
+  private unknown(name: string): FieldError {
+    return new FieldError(`${this.kind}_unknown`, `${this.kind} "${name}" does not exist`, 'name');
   }
 }
 

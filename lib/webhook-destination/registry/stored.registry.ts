@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { errorMessage } from '../../client/error.util.js';
-import { RelayError } from '../../client/relay.error.js';
 import { delayUntil } from '../../client/timer.limits.js';
-import { ClosedError } from '../../common/relay.errors.js';
+import { ClosedError, FieldError } from '../../common/relay.errors.js';
 import type { RegistryKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 import type { DocumentCodec } from './document.codec.js';
 import { type AnyDocument, essenceOf, invalidEntry, subjectOf, withoutExpired } from './entry.document.js';
@@ -106,10 +105,8 @@ export class StoredRegistry extends Registry {
       await this.write(kind, name, document, written, fault);
       throw invalidEntry(kind, name, [entry.fault]);
     }
-    throw new RelayError(
-      'registry_conflict',
-      `${kind} "${name}" was changed concurrently ${MAX_TRIES} times; try again`,
-    );
+    const rule = `${kind} "${name}" was changed concurrently ${MAX_TRIES} times; try again`;
+    throw new FieldError('registry_conflict', rule, 'name');
   }
 
   /** Resolves with the new revision once the document is in use; with undefined if the entry was changed meanwhile. */

@@ -164,6 +164,27 @@ describe('Destinations of the registry', () => {
     });
   });
 
+  it('send nothing concealed to a new scheme, host or port unless it is given again', async () => {
+    const { destinations, listener } = await start();
+    const headers = { 'X-Key': 'k' };
+    const sharedSecret = 'the present one';
+    const patch = (urls: string[], others: object = {}) => destinations.update('crm', { urls, ...others });
+    for (const url of ['http://receiver.example/hook', 'https://receiver.example:8443/', 'https://other.example/']) {
+      await destinations.create({ name: 'crm', urls, headers, sharedSecret });
+      await destinations.rotateSecret('crm', { secret: 'an older one' });
+      await destinations.rotateSecret('crm', { secret: sharedSecret });
+      expect((await patch(['https://RECEIVER.example:443/other?token'])).headers).toEqual(['X-Key']);
+      for (const given of [{}, { headers }, { sharedSecret }, { headers: undefined, sharedSecret: null }]) {
+        await expect(patch([...urls, url], given)).rejects.toMatchObject({ code: 'options_invalid' });
+      }
+      expect(await patch([...urls, url], { headers: {}, sharedSecret })).not.toHaveProperty('sharedSecret');
+      expect(listener.destinations.get('crm')).toMatchObject({ headers: {}, sharedSecret });
+      const { sharedSecret: generated } = await patch(['https://third.example/'], { sharedSecret: null });
+      expect(listener.destinations.get('crm')!.sharedSecret).toBe(generated);
+      await destinations.remove('crm');
+    }
+  });
+
   it('can be changed in other ways once a source of theirs was removed', async () => {
     const { destinations, sources } = await start();
     await sources.create({ name: 'shop' });
@@ -233,7 +254,10 @@ describe('Destinations of the registry', () => {
     const store = new MemoryRegistryStore();
     const losing: RegistryStore = { read: (after) => store.read(after), write: () => Promise.resolve(undefined) };
     const { destinations } = await start({ store: losing });
-    await expect(destinations.create({ name: 'crm', urls })).rejects.toMatchObject({ code: 'registry_conflict' });
+    await expect(destinations.create({ name: 'crm', urls })).rejects.toMatchObject({
+      code: 'registry_conflict',
+      field: 'name',
+    });
   });
 
   it('are removed; what is unknown is named', async () => {
@@ -388,7 +412,7 @@ describe('Destinations that another process accepts and this one refuses', () =>
     const { lax, startStrict, tested } = await startTwo();
     await lax.destinations.create({ name: 'crm', urls });
     const { destinations, listener } = await startStrict();
-    await lax.destinations.update('crm', { urls: http });
+    await lax.destinations.update('crm', { urls: http, sharedSecret: null });
     await waitFor(async () => (await destinations.get('crm'))!.fault !== undefined);
     await destinations.test('crm');
     expect(tested).toEqual([urls]);

@@ -140,13 +140,17 @@ function checkSite({ headers }: IncomingMessage): void {
 }
 
 /**
- * Refuses requests whose content type is not JSON. Browsers send JSON to another site only after a CORS preflight, and
- * forms cannot send it.
+ * Refuses requests that a browser sends to another site without a CORS preflight, as from a form: a `POST` without a
+ * content type of JSON and without a bearer token. Bodies must be JSON in any case.
  *
  * @throws {RequestError} 415
  */
-function checkContentType({ headers }: IncomingMessage): void {
-  if (/^application\/json[ \t]*(;|$)/i.test(headers['content-type'] ?? '')) return;
+function checkContentType({ method, headers }: IncomingMessage): void {
+  const type = headers['content-type'];
+  if (/^application\/json[ \t]*(;|$)/i.test(type ?? '')) return;
+  const hasBody = Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+  const needsPreflight = method !== 'POST' || /^Bearer /i.test(headers.authorization ?? '');
+  if (type === undefined && !hasBody && needsPreflight) return;
   throw new RequestError('content_type_not_json', 'Content-Type must be application/json', 'Content-Type');
 }
 

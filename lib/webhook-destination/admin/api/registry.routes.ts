@@ -126,14 +126,20 @@ function action(
 }
 
 /**
- * Records a change in the audit log: the fields of the body, without the values of secrets.
+ * Records a change in the audit log: the fields of the body, without the values of secrets. URLs become their origins.
  *
  * @param fields the only fields recorded, if the body may contain a user's data
  */
 function record({ body, audit }: ApiRequest, action: string, target: string, fields = Object.keys(body)): void {
   const recorded = Object.entries(body).filter(([field]) => fields.includes(field));
-  const details = Object.fromEntries(
-    recorded.map(([field, value]) => [field, SECRETS.includes(field) ? '***' : value]),
-  );
+  const shown = (field: string, value: unknown): unknown => {
+    if (field === 'urls' && Array.isArray(value)) return value.map(originOf);
+    return SECRETS.includes(field) ? '***' : value;
+  };
+  const details = Object.fromEntries(recorded.map(([field, value]) => [field, shown(field, value)]));
   audit({ action, target, details });
+}
+
+function originOf(url: unknown): string {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : '***';
 }

@@ -129,6 +129,7 @@ export interface DeliveryStore {
   purge(query: CheckedQuery, keepsNotices: boolean): Promise<number>;
   /** Overwrites what purged deliveries have left in the files of the store. */
   scrub(): Promise<void>;
+  /** Removes records past their retention, and what replaced entries of the registry have left in the store's files. */
   sweep(retention: Retention, now: number): Promise<SweptRecords>;
   /** Called when the queue begins to close. All calls, the last ones and `close` included, then end within seconds. */
   beginClose(): void;

@@ -1,8 +1,9 @@
-import type { AuditEntry } from 'nestjs-analytics-relay';
+import { type AuditEntry, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { onFastify } from '../../../support/platforms.js';
+import { Receiver } from '../../../support/receiver.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { READ_TOKEN, startApi, track } from './support.js';
 
@@ -36,7 +37,7 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
     });
     expect(await json('POST', 'destinations', { body: { name, urls: [receiver.url] } })).toMatchObject({
       status: 409,
-      answer: { code: 'destination_exists' },
+      answer: { code: 'destination_exists', field: 'name' },
     });
     const shown = await get(path);
     expect([shown.name, shown.sharedSecret, shown.signed]).toEqual([name, undefined, true]);
@@ -85,20 +86,90 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
 
   it('cannot be changed where they are declared in code, and the answer says so', async () => {
     const { json } = await startApi(cleanUp, createAdapter());
-    for (const [method, path, body] of [
-      ['POST', 'destinations', { name: 'New', urls: ['https://x.example/'] }],
-      ['PATCH', 'destinations/Webhooks', { enabled: false }],
-      ['DELETE', 'destinations/Webhooks', {}],
-      ['POST', 'destinations/Webhooks/pause', {}],
-      ['POST', 'destinations/Webhooks/rotate-secret', {}],
-      ['POST', 'sources', { name: 'new' }],
-      ['DELETE', 'sources/shop', {}],
-      ['POST', 'sources/shop/rotate-key', {}],
+    for (const [method, path, body, field] of [
+      ['POST', 'destinations', { name: 'New', urls: ['https://x.example/'] }, 'registry'],
+      ['PATCH', 'destinations/Webhooks', { enabled: false }, 'name'],
+      ['DELETE', 'destinations/Webhooks', {}, 'name'],
+      ['POST', 'destinations/Webhooks/pause', {}, 'name'],
+      ['POST', 'destinations/Webhooks/rotate-secret', {}, 'name'],
+      ['POST', 'sources', { name: 'new' }, 'registry'],
+      ['DELETE', 'sources/shop', {}, 'name'],
+      ['POST', 'sources/shop/rotate-key', {}, 'name'],
     ] as const) {
       const { status, answer } = await json(method, path, { body });
-      expect([method, path, status, answer.code]).toEqual([method, path, 409, 'registry_read_only']);
+      expect([method, path, status, answer.code, answer.field]).toEqual([
+        method,
+        path,
+        409,
+        'registry_read_only',
+        field,
+      ]);
     }
     expect((await json('POST', 'destinations/Webhooks/test')).answer).toMatchObject({ results: [{ status: 200 }] });
+  });
+
+  it('send concealed headers and valid signatures to a new origin only if these are given again, and the audit names it', async () => {
+    const { json, relay, receiver } = await start();
+    const other = await Receiver.start();
+    cleanUp(() => other.stop());
+    const audit: AuditEntry[] = [];
+    relay.audit$.subscribe((entry) => audit.push(entry));
+    const secret = 's3cret-of-the-present-receiver';
+    const headers = { 'X-Key': 's3cret-header' };
+    const body = { name: 'crm', urls: [`${receiver.url}?s3cret`], headers, sharedSecret: secret };
+    await json('POST', 'destinations', { body });
+    const path = 'destinations/crm';
+    const urls = [receiver.url, `${other.url}?s3cret`];
+    const origin = new URL(other.url).origin;
+    const cause = `because urls has the new origin ${origin}`;
+    expect(await json('PATCH', path, { body: { urls } })).toMatchObject({
+      status: 400,
+      answer: {
+        code: 'options_invalid',
+        field: 'headers',
+        message:
+          `Destination "crm": \n  - headers must be given again, or null to remove them, ${cause}` +
+          `\n  - sharedSecret must be given, the present one or a new one, or null to generate one, ${cause}`,
+      },
+    });
+    expect((await json('PATCH', path, { body: { urls, headers: {} } })).answer).toMatchObject({
+      field: 'sharedSecret',
+    });
+    expect((await json('PATCH', path, { body: { sharedSecret: 'x' } })).answer).toMatchObject({
+      field: 'sharedSecret',
+    });
+    await json('POST', `${path}/test`);
+    expect([receiver.webhooks.length, other.webhooks.length]).toEqual([1, 0]);
+    // A rotation with a secret of one's own leaves the previous one valid, also for the next requests.
+    await json('POST', `${path}/rotate-secret`, { body: { secret: 'the-secret-of-an-intruder' } });
+
+    const changed = await json('PATCH', path, { body: { urls, headers: null, sharedSecret: null } });
+    expect(changed).toMatchObject({
+      status: 200,
+      answer: { headers: [], sharedSecret: expect.stringMatching(/^whsec_/) },
+    });
+    expect(changed.answer).not.toHaveProperty('previousSecretUntil');
+    await json('POST', `${path}/test`);
+    const [sent] = other.webhooks;
+    expect(sent!.headers).not.toHaveProperty('x-key');
+    expect(sent!.headers).not.toHaveProperty('x-signature-previous');
+    const generated = changed.answer.sharedSecret as string;
+    expect(verifyStandardWebhook(sent!.raw, sent!.headers, generated)).toBe(true);
+    for (const known of [secret, 'the-secret-of-an-intruder']) {
+      expect(verifyStandardWebhook(sent!.raw, sent!.headers, known)).toBe(false);
+    }
+
+    expect((await json('PATCH', path, { body: { urls: [`${receiver.url}/elsewhere`] } })).status).toBe(200);
+    const kept = { urls, headers, sharedSecret: generated };
+    expect((await json('PATCH', path, { body: kept })).answer).not.toHaveProperty('sharedSecret');
+    await json('POST', `${path}/test`);
+    const last = other.webhooks.at(-1)!;
+    expect(last.headers['x-key']).toBe('s3cret-header');
+    expect(verifyStandardWebhook(last.raw, last.headers, generated)).toBe(true);
+
+    const changes = audit.filter(({ action }) => action === 'destination.update').map(({ details }) => details);
+    expect(changes[0]).toEqual({ urls: [new URL(receiver.url).origin, origin], headers: '***', sharedSecret: '***' });
+    expect(JSON.stringify(audit)).not.toMatch(/s3cret|whsec_|intruder/);
   });
 
   it('are tested with a message whose contents stay out of the audit log', async () => {

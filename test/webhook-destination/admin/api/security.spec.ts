@@ -91,6 +91,24 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
     }
   });
 
+  it('needs no Content-Type without a body, except for what a page of another site could send with cookies', async () => {
+    const { ask, json, host } = await startApi(cleanUp, createAdapter(), { options: { registry: 'store' } });
+    const session = (await ask('POST', 'session', { token: null, body: { token: TOKEN } })).headers.getSetCookie()[0]!;
+    const bare = async (method: string, path: string, headers: Record<string, string>) =>
+      (await fetch(`${host}/relay/api/${path}`, { method, headers })).status;
+    const bearer = { Authorization: `Bearer ${TOKEN}` };
+    const cookie = { Cookie: session };
+    for (const headers of [bearer, cookie]) {
+      await json('POST', 'destinations', { body: { name: 'crm', urls: ['https://receiver.example/'] } });
+      const pauses = headers === bearer ? 200 : 415;
+      expect(await bare('POST', 'destinations/crm/pause', headers)).toBe(pauses);
+      expect(await bare('POST', 'destinations/crm/resume', headers)).toBe(pauses);
+      expect(await bare('DELETE', 'destinations/crm', { ...headers, 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
+      expect(await bare('DELETE', 'destinations/crm', headers)).toBe(200);
+    }
+    expect(await bare('DELETE', 'users/u1', bearer)).toBe(200);
+  });
+
   it('refuses a wrong token, late, and then has the address wait', async () => {
     const { ask, json, relay } = await startApi(cleanUp, createAdapter());
     const audit: AuditEntry[] = [];
