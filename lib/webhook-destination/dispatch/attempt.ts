@@ -3,6 +3,7 @@ import { RelayError } from '../../client/relay.error.js';
 import { parseRetryAfter } from '../../client/retry-after.util.js';
 import { fromTraceText } from '../../client/telemetry/trace-context.js';
 import type { AttemptSpan, RequestSpan } from '../../common/telemetry/telemetry.interface.js';
+import { concealAddresses } from '../network.util.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery, Lease } from '../queue/delivery.interface.js';
 import type { PooledRequest } from '../transport/connection-pool.js';
@@ -129,7 +130,7 @@ export class UrlRequest implements PooledRequest {
     const outcome = classifyStatus(status, this.sender.retryOn);
     const { shown: url } = this.route.target;
     if (outcome === 'success') return this.end({ url, outcome, status });
-    const error = fault && { error: errorMessage(fault) };
+    const error = fault && { error: attemptError(fault) };
     this.end({ url, outcome, status, ...error }, parseRetryAfter(headers?.['retry-after'], Date.now()));
   }
 
@@ -137,7 +138,7 @@ export class UrlRequest implements PooledRequest {
     if (error === DECLINED) return this.end(undefined);
     this.span?.end(undefined, error);
     const { shown: url } = this.route.target;
-    this.end({ url, outcome: classifyError(error), error: errorMessage(error) });
+    this.end({ url, outcome: classifyError(error), error: attemptError(error) });
   }
 
   /** @param result undefined if the request was declined */
@@ -147,4 +148,9 @@ export class UrlRequest implements PooledRequest {
     this.sender.requestEnded(this.route);
     this.attempt.add(result && { urlId: this.route.target.id, result: { ...result, duration }, retryAfter });
   }
+}
+
+/** Returns the error of a result, which tenants may see: it names no internal address, such as that of a refused connection. */
+function attemptError(error: unknown): string {
+  return concealAddresses(errorMessage(error));
 }
