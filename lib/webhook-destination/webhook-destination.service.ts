@@ -99,7 +99,7 @@ export class WebhookDestinationService {
 
   /**
    * Returns the next matching deliveries, newest first, as far as they are found in a short time. A search that reads
-   * many records returns its results in portions. A process searches its queue once at a time, with pauses, because a
+   * many records returns its results in portions. A process runs one search at a time, with pauses, because a
    * search delays deliveries.
    *
    * @throws {RelayError} `too_many_searches`, if the searches before this one take longer than 3 s

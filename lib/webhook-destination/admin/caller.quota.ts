@@ -25,7 +25,7 @@ export interface QuotaShare {
   release(): void;
 }
 
-/** Returns how a caller is counted: those who signed in alike from one address are one caller. */
+/** Returns how a caller is counted: requests with the same sign-in, access and user from one address are of one caller. */
 export function toCounted({ by, user, access }: AdminCaller, address: string): CountedCaller {
   return { access, key: JSON.stringify([by, access, user, address]) };
 }
