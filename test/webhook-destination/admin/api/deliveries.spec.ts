@@ -78,7 +78,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
   });
 
   it('are searched by one search at a time, with pauses for other work', async () => {
-    const { json, relay } = await startApi(cleanUp, createAdapter(), {
+    const { relay } = await startApi(cleanUp, createAdapter(), {
       destination: { transform: () => undefined },
       options: { queue: memoryQueue() },
     });
