@@ -12,6 +12,7 @@ const callErrors = {
   registry_conflict: 409, // methods that change an entry, if others keep changing it. Retry
   registry_unreadable: 409, // methods that change an entry which cannot be decrypted. Set `registrySecret` to the secret it is encrypted with, or to a list that contains it
   not_delivering: 409, // `service.destinations.test()` with `mode: 'ingest'`, or before the start has ended. Call it in a process that delivers
+  too_many_searches: 429, // `service.search()`, if the searches before it take longer than 3 s: a process runs one search at a time. Retry
   queue_unavailable: 503, // `QueueUnavailableError`: the queue, at start and while it runs, and its backup. Retry later; at start, correct what the message names, such as a path or a store that cannot be reached
   queue_full: 503, // `QueueFullError`: the queue is at its limit (`maxBytes`). Retry later. It is a `QueueUnavailableError` too. As the reason of a failed event, a `RelayError`: the client holds `maxQueueSize` events
   closed: 503, // `ClosedError`: the application, queue or connection has closed. There is nothing to do: the application is shutting down
@@ -80,6 +81,8 @@ const ingestErrors = {
 
 /** Codes that only the admin API and the dashboard answer. */
 const adminErrors = {
+  too_many_in_progress: 429, // the caller, or all callers together, have too many requests or unread answers [in progress](admin-api.md#limits). Wait for `Retry-After`
+  answer_too_large: 400, // the answer would exceed 8 MB. Ask for less, such as with a smaller `limit`
   query_invalid: 400, // a field of the query is unknown, empty, given twice or breaks a rule
   path_invalid: 400, // the path is not percent-encoded UTF-8
   field_unknown: 400, // the body has a field that the request does not have

@@ -12,7 +12,10 @@ import { findRouteReason, type RoutableMessage, type RouteReason } from './routi
 import { toWebhookBody } from './routing/webhook-body.util.js';
 
 /** Maximum number of destinations in an explanation. */
-const MAX_DESTINATIONS = 200;
+const MAX_DESTINATIONS = 100;
+
+/** Total length of the bodies made by transforms after which no further destination is shown, in characters. */
+const MAX_MADE = 1_048_576;
 
 /** Whether a destination receives a message and, if not, why. */
 export interface DestinationExplanation {
@@ -32,7 +35,12 @@ export interface Explanation {
   /** The rule that the message breaks, if it is not accepted. */
   fault?: MessageFault;
   messageId?: string;
-  /** At most 200 destinations: those that receive the message first, then the others, each sorted by name. */
+  /** The JSON that destinations without a `transform` receive, if the message is accepted. */
+  body?: string;
+  /**
+   * At most 100 destinations, fewer if transforms make more than 1 MB together: those that receive the message first,
+   * then the others, each sorted by name.
+   */
   destinations: DestinationExplanation[];
   /** Number of destinations left out. */
   left: number;
@@ -41,7 +49,7 @@ export interface Explanation {
 /** How the current options would handle a queued message. */
 export interface DeliveryExplanation {
   /**
-   * Whether each destination's options select the message, whose `integrations` are not stored. At most 200
+   * Whether each destination's options select the message, whose `integrations` are not stored. At most 100
    * destinations: its own first, then as in {@link Explanation}; empty for a delete notification, which is not routed.
    */
   routing: DestinationExplanation[];
@@ -83,7 +91,7 @@ export class MessageExplainer {
     const given = { destination: '', source: name, messageId, userId, body, acceptedAt: this.queue.now() };
     const delivery = toDelivery(given, messageId);
     const explained = await this.routes(name, accepted, { delivery });
-    return { source: name, accepted: true, messageId, ...explained };
+    return { source: name, accepted: true, messageId, body: body.toString(), ...explained };
   }
 
   /** Explains how the current options would handle a queued message. */
@@ -111,12 +119,16 @@ export class MessageExplainer {
     const rankOf = ({ options, reason }: (typeof all)[number]) =>
       options.name === first ? 0 : reason === undefined ? 1 : 2;
     all.sort((one, other) => rankOf(one) - rankOf(other));
-    const shown = all.slice(0, MAX_DESTINATIONS).map(({ options, reason }) => {
+    const shown: DestinationExplanation[] = [];
+    let made = 0;
+    for (const { options, reason } of all) {
+      if (shown.length === MAX_DESTINATIONS || made > MAX_MADE) break;
       const destination = options.name;
-      if (reason !== undefined) return { destination, selected: false, reason };
-      const request = delivery && this.preview(options, { ...delivery, destination });
-      return { destination, selected: true, ...(request && { request }) };
-    });
+      const selected = reason === undefined;
+      const request = selected && delivery ? this.preview(options, { ...delivery, destination }) : undefined;
+      made += request?.body?.length ?? 0;
+      shown.push({ destination, selected, ...(reason && { reason }), ...(request && { request }) });
+    }
     return { destinations: shown, left: all.length - shown.length };
   }
 

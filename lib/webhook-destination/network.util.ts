@@ -95,3 +95,14 @@ const notPublic = toBlockList(NOT_PUBLIC);
 export function isPublic(address: string): boolean {
   return !contains(notPublic, address);
 }
+
+/** Matches an IPv4 address, or what may be an IPv6 address, each perhaps with a port. */
+const ADDRESS = /(?<![\w.])(?:(?:\d{1,3}\.){3}\d{1,3}|[\da-f]*:[\da-f:]*:[\da-f:.]*)/gi;
+
+/** Replaces the addresses in a text that are not public by `***`. */
+export function concealAddresses(text: string): string {
+  return text.replace(ADDRESS, (found) => {
+    const address = [found, found.replace(/:\d*$/, '')].find((one) => isIP(one) !== 0);
+    return address === undefined || isPublic(address) ? found : '***';
+  });
+}

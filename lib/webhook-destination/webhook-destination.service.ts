@@ -99,7 +99,10 @@ export class WebhookDestinationService {
 
   /**
    * Returns the next matching deliveries, newest first, as far as they are found in a short time. A search that reads
-   * many records returns its results in portions, and does not delay deliveries.
+   * many records returns its results in portions. A process runs one search at a time, with pauses, because a
+   * search delays deliveries.
+   *
+   * @throws {RelayError} `too_many_searches`, if the searches before this one take longer than 3 s
    */
   search(search: DeliverySearch = {}, page?: DeliveryPage): Promise<DeliveryPortion> {
     return this.steps.queue.search(search, page);

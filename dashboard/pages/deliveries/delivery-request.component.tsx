@@ -9,7 +9,6 @@ import type { Delivery } from './delivery.answer.js';
 /** The body, and the request that carries it. */
 export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
   const { body, request } = delivery;
-  const isTransformed = request?.body !== undefined && request.body !== body;
   return (
     <section class="panel">
       <h2>Request</h2>
@@ -21,8 +20,8 @@ export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
                 <span class="mono">
                   <PlainText value={url} max={500} />
                 </span>
-                {request.body !== undefined && (
-                  <CopyButton what="Command" text={() => toCurl(url, request)}>
+                {request.note === undefined && (
+                  <CopyButton what="Command" text={() => toCurl(url, { body, ...request })}>
                     Copy as curl
                   </CopyButton>
                 )}
@@ -44,7 +43,7 @@ export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
         <p class="hint">The destination is no longer in use, so its URLs and headers are unknown.</p>
       )}
       <JsonView name="Body" text={body} />
-      {isTransformed && <JsonView name="Body after the destination’s transform" text={request.body!} />}
+      {request?.body !== undefined && <JsonView name="Body after the destination’s transform" text={request.body} />}
     </section>
   );
 }

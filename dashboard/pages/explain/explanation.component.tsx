@@ -12,7 +12,7 @@ import { StateBadge } from '../../components/state-badge.component.js';
 
 /** Whether the message is accepted, and what each destination would be sent. */
 export function ExplanationView({ explanation }: { explanation: Explanation }) {
-  const { accepted, fault, messageId, source, destinations, left } = explanation;
+  const { accepted, fault, messageId, source, body, destinations, left } = explanation;
   return (
     <div class="explanation">
       <section class="panel" aria-label="Acceptance">
@@ -34,7 +34,12 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
           <h2>{toCount(destinations)}</h2>
           {destinations.length === 0 && <EmptyState title="The relay has no destinations." />}
           {destinations.map((destination, index) => (
-            <DestinationView key={destination.destination} explained={destination} isOpenAtFirst={index === 0} />
+            <DestinationView
+              key={destination.destination}
+              explained={destination}
+              body={body}
+              isOpenAtFirst={index === 0}
+            />
           ))}
           {left > 0 && <p class="hint">{left.toLocaleString()} more destinations are not shown.</p>}
         </section>
@@ -49,19 +54,24 @@ export function toSummary({ accepted, fault, destinations }: Explanation): strin
 }
 
 function toCount(destinations: DestinationExplanation[]): string {
-  const receivers = destinations.filter(({ request }) => request?.body !== undefined);
+  const receivers = destinations.filter(({ request }) => request && request.note === undefined);
   return countOf(receivers.length, 'destination gets it', 'destinations get it');
 }
 
 const toText = (value: string | undefined) => (value ? <PlainText value={value} max={1_000} /> : undefined);
 
-interface DestinationViewProps {
+interface RequestViewProps {
   explained: DestinationExplanation;
+  /** What destinations without a transform are sent. */
+  body: string | undefined;
+}
+
+interface DestinationViewProps extends RequestViewProps {
   isOpenAtFirst: boolean;
 }
 
-/** Renders its content only while open, because 200 bodies would be slow. */
-function DestinationView({ explained, isOpenAtFirst }: DestinationViewProps) {
+/** Renders its content only while open, because 100 bodies would be slow. */
+function DestinationView({ explained, body, isOpenAtFirst }: DestinationViewProps) {
   const { destination, selected, reason, request } = explained;
   const [isOpen, setOpen] = useState(isOpenAtFirst && selected);
   return (
@@ -70,19 +80,20 @@ function DestinationView({ explained, isOpenAtFirst }: DestinationViewProps) {
         <PlainText value={destination} /> <StateBadge {...toBadge(selected, request)} />
         {reason && <span class="hint"> The destination {ROUTE_REASONS[reason]}.</span>}
       </summary>
-      {isOpen && <RequestView explained={explained} />}
+      {isOpen && <RequestView explained={explained} body={body} />}
     </details>
   );
 }
 
 function toBadge(selected: boolean, request: DestinationExplanation['request']): { state: string; label: string } {
   if (!selected) return { state: 'none', label: 'does not get it' };
-  return request?.body === undefined
+  return request?.note !== undefined
     ? { state: 'waiting', label: 'selected, but nothing is sent' }
     : { state: 'delivered', label: 'gets it' };
 }
 
-function RequestView({ explained: { request, reason } }: { explained: DestinationExplanation }) {
+function RequestView({ explained: { request, reason }, body }: RequestViewProps) {
+  const sent = request?.note === undefined ? (request?.body ?? body) : undefined;
   if (!request) return <p>{reason && `The destination ${ROUTE_REASONS[reason]}.`}</p>;
   return (
     <div class="explanation">
@@ -93,7 +104,7 @@ function RequestView({ explained: { request, reason } }: { explained: Destinatio
           ...headerFacts(request.headers, 2_000),
         ]}
       />
-      {request.body !== undefined && <JsonView name="Body" text={request.body} />}
+      {sent !== undefined && <JsonView name="Body" text={sent} />}
     </div>
   );
 }

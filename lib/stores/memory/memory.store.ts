@@ -15,7 +15,8 @@ import {
 import {
   type CheckedSearch,
   type DeliveryPortion,
-  searchByList,
+  matchesBody,
+  SearchPace,
 } from '../../webhook-destination/queue/delivery-search.js';
 import { toDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
 import type {
@@ -115,8 +116,21 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(page.map(toRecord));
   }
 
-  search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
-    return searchByList(this, search, page);
+  async search(search: CheckedSearch, { limit, after }: CheckedPage): Promise<DeliveryPortion> {
+    const deliveries: DeliveryRecord[] = [];
+    const pace = new SearchPace();
+    const [oldest] = this.entries.keys();
+    const first = Number(oldest); // NaN if there is none
+    let id = Math.min(this.lastId + 1, Number(after ?? Infinity));
+    while (deliveries.length < limit && id > first) {
+      if (pace.isDue) await pace.pause();
+      if (pace.isOver) break;
+      const entry = this.entries.get(String(--id));
+      if (!entry || !isMatch(search, entry)) continue;
+      deliveries.push(toRecord(entry));
+      pace.found(entry.delivery.body.length);
+    }
+    return { deliveries, next: id > first ? String(id) : undefined };
   }
 
   check(): Promise<QueueCondition> {
@@ -236,6 +250,11 @@ class MemorySeriesStore implements SeriesStore {
     const isWanted = (record: SeriesRecord) => record.series === series && record.minute >= from && record.minute <= to;
     return Promise.resolve([...this.records.values()].filter(isWanted));
   }
+}
+
+function isMatch(search: CheckedSearch, { delivery, state, reason }: Entry): boolean {
+  const isRecent = delivery.acceptedAt >= search.acceptedFrom;
+  return isRecent && matches(search.query, delivery, state, reason) && matchesBody(search, delivery.body);
 }
 
 function toRecord({ delivery, state, dueAt, reason }: Entry): DeliveryRecord {

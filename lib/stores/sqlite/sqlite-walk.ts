@@ -1,7 +1,12 @@
 import type Database from 'libsql';
 
 import { isOpen, isOpenNotice } from '../../webhook-destination/queue/delivery.interface.js';
-import { type CheckedSearch, matchesBody, mayHoldEvent } from '../../webhook-destination/queue/delivery-search.js';
+import {
+  type CheckedSearch,
+  matchesBody,
+  mayHoldEvent,
+  PORTION_BYTES,
+} from '../../webhook-destination/queue/delivery-search.js';
 import type { CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import { BATCH_SLOTS, batchOf, decodeItems, decoding, toPositions, toText } from './batch.codec.js';
 import { toRows } from './batch.reader.js';
@@ -21,7 +26,7 @@ const STEP_BATCHES = 32;
 const STEP_ROWS = 200;
 
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
-const CALL_TIME = 10;
+const CALL_TIME = 5;
 
 /** Earliest time that SQL can compare. */
 const EARLIEST = Number.MIN_SAFE_INTEGER;
@@ -52,9 +57,12 @@ export class SqliteWalk {
   /** @param before id below which deliveries are searched */
   search(search: CheckedSearch, before: number, limit: number): Slice<WholeRows> {
     const found: DeliveryRow[] = [];
+    let size = 0;
     const next = this.walk(search, before, (rows) => {
-      found.push(...rows.slice(0, limit - found.length));
-      return found.length < limit ? undefined : found[limit - 1]!.id;
+      const taken = rows.slice(0, limit - found.length);
+      found.push(...taken);
+      size += taken.reduce((sum, { bytes }) => sum + bytes, 0);
+      return found.length < limit && size <= PORTION_BYTES ? undefined : found.at(-1)!.id;
     });
     return { result: this.batches.reader.withBodies(found), next };
   }

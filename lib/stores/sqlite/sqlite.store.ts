@@ -24,7 +24,7 @@ import type {
 import {
   type CheckedSearch,
   type DeliveryPortion,
-  PORTION_TIME,
+  SearchPace,
 } from '../../webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
@@ -145,12 +145,12 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> {
-    const { deliveries } = await this.find({ query, acceptedFrom: -Infinity }, page, Infinity);
+    const { deliveries } = await this.find({ query, acceptedFrom: -Infinity }, page);
     return deliveries;
   }
 
   search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
-    return this.find(search, page, PORTION_TIME);
+    return this.find(search, page, new SearchPace());
   }
 
   async check(): Promise<QueueCondition> {
@@ -222,10 +222,13 @@ export class SqliteStore implements DeliveryStore {
     await this.thread.close();
   }
 
-  /** Searches until the page is full or, after `time` ms, for one portion. */
-  private async find(search: CheckedSearch, { limit, after }: CheckedPage, time: number): Promise<DeliveryPortion> {
+  /** Searches until the page is full or, at a pace, for one portion. */
+  private async find(
+    search: CheckedSearch,
+    { limit, after }: CheckedPage,
+    pace?: SearchPace,
+  ): Promise<DeliveryPortion> {
     const deliveries: DeliveryRecord[] = [];
-    const end = performance.now() + time;
     let before: number | undefined = after === undefined ? Number.MAX_SAFE_INTEGER : Number(after);
     while (before !== undefined && deliveries.length < limit) {
       const slice: Slice<WholeRows> = await this.thread.call(
@@ -237,7 +240,9 @@ export class SqliteStore implements DeliveryStore {
       );
       deliveries.push(...toRecords(slice.result));
       before = slice.next;
-      if (performance.now() > end) break;
+      pace?.found(slice.result.bodies.length);
+      if (pace?.isOver) break;
+      if (before !== undefined && pace?.isDue) await pace.pause();
     }
     return { deliveries, next: before === undefined ? undefined : String(before) };
   }

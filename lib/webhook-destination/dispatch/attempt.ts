@@ -3,6 +3,7 @@ import { RelayError } from '../../client/relay.error.js';
 import { parseRetryAfter } from '../../client/retry-after.util.js';
 import { fromTraceText, isPostedTrace, type TraceFields, traceIdOf } from '../../client/telemetry/trace-context.js';
 import type { AttemptSpan, RequestSpan } from '../../common/telemetry/telemetry.interface.js';
+import { concealAddresses } from '../network.util.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery, Lease } from '../queue/delivery.interface.js';
 import type { PooledRequest } from '../transport/connection-pool.js';
@@ -127,7 +128,7 @@ export class UrlRequest implements PooledRequest {
     const outcome = classifyStatus(status, this.sender.retryOn);
     const { shown: url } = this.route.target;
     if (outcome === 'success') return this.end({ url, outcome, status });
-    const error = fault && { error: errorMessage(fault) };
+    const error = fault && { error: attemptError(fault) };
     this.end({ url, outcome, status, ...error }, parseRetryAfter(headers?.['retry-after'], Date.now()));
   }
 
@@ -135,7 +136,7 @@ export class UrlRequest implements PooledRequest {
     if (error === DECLINED) return this.end(undefined);
     this.span?.end(undefined, error);
     const { shown: url } = this.route.target;
-    this.end({ url, outcome: classifyError(error), error: errorMessage(error) });
+    this.end({ url, outcome: classifyError(error), error: attemptError(error) });
   }
 
   /** @param result undefined if the request was declined */
@@ -159,4 +160,9 @@ function traceToPropagate(stored: string | undefined, own: TraceFields | undefin
   if (!isPostedTrace(stored)) return own ?? recorded;
   // A span that continues the trace has its id, and its `tracestate`.
   return own && traceIdOf(own) !== traceIdOf(recorded) ? own : undefined;
+}
+
+/** Returns the error of a result, which tenants may see: it names no internal address, such as that of a refused connection. */
+function attemptError(error: unknown): string {
+  return concealAddresses(errorMessage(error));
 }

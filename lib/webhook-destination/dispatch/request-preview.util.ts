@@ -16,7 +16,7 @@ export interface RequestPreview {
   urls: string[];
   /** Header values; those that are or may be secret are `***`. */
   headers: Record<string, string>;
-  /** The JSON that would be sent; absent if nothing would be sent. */
+  /** The JSON that the destination's `transform` makes. Without a `transform`, the body of the delivery would be sent. */
   body?: string;
   /** Why nothing would be sent. */
   note?: string;
@@ -36,5 +36,5 @@ export function previewRequest(destination: DestinationOptions, delivery: Delive
   const headers = Object.fromEntries(
     Object.entries(all).map(([name, value]) => [name, SHOWN.includes(name.toLowerCase()) ? value : MASK]),
   );
-  return { urls, headers, body: body.toString() };
+  return { urls, headers, ...(destination.transform && { body: body.toString() }) };
 }

@@ -51,7 +51,11 @@ function bodyBytes({ headers }: IncomingMessage): number {
 
 /** Answers with JSON, even if the request has not been read completely. */
 export function answerJson(request: IncomingMessage, response: ServerResponse, status: number, body: object): void {
-  const json = JSON.stringify(body);
+  answerText(request, response, status, JSON.stringify(body));
+}
+
+/** As {@link answerJson}, with a body that is JSON already. */
+export function answerText(request: IncomingMessage, response: ServerResponse, status: number, json: string): void {
   const headers = { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': Buffer.byteLength(json) };
   // A request without a socket, as in a serverless runtime, is never `complete`.
   if (request.complete || request.readableEnded) {

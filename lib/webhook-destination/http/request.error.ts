@@ -4,6 +4,12 @@ import { RelayError } from '../../client/relay.error.js';
 /** Seconds until a client may try again while the queue accepts nothing. */
 export const QUEUE_RETRY_AFTER = 5;
 
+/** Seconds until a client may try again, by the status of its answer. */
+const RETRY_AFTER = new Map([
+  [429, 1],
+  [503, QUEUE_RETRY_AFTER],
+]);
+
 /** A refused request and its answer. The code names the rule that was broken. */
 export class RequestError extends RelayError {
   override readonly name = 'RequestError';
@@ -16,7 +22,7 @@ export class RequestError extends RelayError {
     /** HTTP status of the answer. */
     readonly status = STATUSES.get(code) ?? 400,
     /** Seconds until the caller may try again, if it may. */
-    readonly retryAfter: number | undefined = status === 503 ? QUEUE_RETRY_AFTER : undefined,
+    readonly retryAfter: number | undefined = RETRY_AFTER.get(status),
   ) {
     super(code, message);
   }

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { ArgumentError } from '../../common/relay.errors.js';
 import type { DeliveryQuery, DeliveryRecord } from './delivery.interface.js';
 import { type CheckedPage, type CheckedQuery, checkQuery } from './query.util.js';
@@ -28,8 +30,14 @@ export interface DeliveryPortion {
   next: string | undefined;
 }
 
-/** How long a search reads for one portion, in ms. */
+/** How long a search may take for one portion, in ms. */
 export const PORTION_TIME = 50;
+
+/** Total length of the bodies after which a portion ends, in bytes: all are in memory until they are shown. */
+export const PORTION_BYTES = 4 * 1024 * 1024;
+
+/** How long a search works without a pause, in ms. */
+const SLICE_TIME = 4;
 
 /** Records read with one call of `list`, for a store that has no search of its own. */
 const LISTED = 200;
@@ -66,6 +74,33 @@ export function matchesBody({ type, event }: CheckedSearch, body: string | Buffe
   }
 }
 
+/** Has a search pause for as long as it works, so deliveries get half of the time. */
+export class SearchPace {
+  private readonly end = performance.now() + PORTION_TIME;
+  private startedAt = performance.now();
+  private bytes = 0;
+
+  /** Whether the search must {@link pause} before it goes on. */
+  get isDue(): boolean {
+    return performance.now() - this.startedAt >= SLICE_TIME;
+  }
+
+  async pause(): Promise<void> {
+    await sleep(performance.now() - this.startedAt);
+    this.startedAt = performance.now();
+  }
+
+  /** Counts the size of a body that was found. */
+  found(bytes: number): void {
+    this.bytes += bytes;
+  }
+
+  /** Whether the portion must end here. */
+  get isOver(): boolean {
+    return performance.now() > this.end || this.bytes > PORTION_BYTES;
+  }
+}
+
 /** Searches a store by listing. */
 export async function searchByList(
   store: { list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> },
@@ -73,16 +108,19 @@ export async function searchByList(
   { limit, after }: CheckedPage,
 ): Promise<DeliveryPortion> {
   const deliveries: DeliveryRecord[] = [];
-  const end = performance.now() + PORTION_TIME;
+  const pace = new SearchPace();
   let next = after;
   do {
     const listed = await store.list(search.query, { limit: LISTED, after: next });
     for (const record of listed) {
       if (deliveries.length === limit) return { deliveries, next };
+      if (pace.isDue) await pace.pause();
       next = record.id;
-      if (record.acceptedAt >= search.acceptedFrom && matchesBody(search, record.body)) deliveries.push(record);
+      if (record.acceptedAt < search.acceptedFrom || !matchesBody(search, record.body)) continue;
+      deliveries.push(record);
+      pace.found(record.body.length);
     }
     if (listed.length < LISTED) return { deliveries, next: undefined };
-  } while (performance.now() < end);
+  } while (!pace.isOver);
   return { deliveries, next };
 }

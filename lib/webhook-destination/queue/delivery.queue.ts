@@ -2,6 +2,7 @@ import { ignoreElements, merge, Observable, share, Subject, type Subscriber, typ
 
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { RelayError } from '../../client/relay.error.js';
+import { Turns } from '../../common/turns.js';
 import {
   type Delivery,
   type DeliveryCount,
@@ -26,6 +27,9 @@ import { DestinationFeed } from './store/destination-feed.js';
 import { AddTurn, toBatches } from './store/add-turn.js';
 import type { DeliveryStore } from './store/delivery-store.interface.js';
 import { SettlementWriter } from './store/settlement.writer.js';
+
+/** How long a search waits for its turn, in ms. */
+const SEARCH_WAIT = 3_000;
 
 /**
  * Stores accepted deliveries until they are settled, and keeps their records for the retention time. New deliveries go
@@ -69,6 +73,11 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
    * that already have due deliveries are emitted if other processes share the store. Further names may be emitted.
    */
   readonly due$: Observable<string> = merge(this.due, this.others$.pipe(ignoreElements()));
+  private readonly searches = new Turns(
+    1,
+    SEARCH_WAIT,
+    () => new RelayError('too_many_searches', `other searches took longer than ${SEARCH_WAIT / 1_000} s; try again`),
+  );
   private writer = this.createWriter();
   private lastScrub = Promise.resolve();
   /** The scrub that has not begun. */
@@ -157,9 +166,15 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return this.store.list(checkQuery(query), checkPage(page));
   }
 
-  /** Returns the next matching deliveries, newest first, as many as are found in a short time, without delaying delivery. */
+  /**
+   * Returns the next matching deliveries, newest first, as many as are found in a short time. One search runs at a time,
+   * because searches delay deliveries.
+   *
+   * @throws {RelayError} `too_many_searches`, if those before it take longer than {@link SEARCH_WAIT}
+   */
   async search(search: DeliverySearch, page: DeliveryPage = {}): Promise<DeliveryPortion> {
-    return this.store.search(checkSearch(search), checkPage(page));
+    const checked = [checkSearch(search), checkPage(page)] as const;
+    return this.searches.run(() => this.store.search(...checked));
   }
 
   /** Makes a test write as durable as that of {@link add}, changing no delivery. */

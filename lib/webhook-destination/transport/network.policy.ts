@@ -70,10 +70,10 @@ export class NetworkPolicy {
     return this.denied !== undefined && contains(this.denied, address);
   }
 
-  /** Creates the error for an address that is not allowed. */
+  /** Creates the error for an address that is not allowed. It does not name the address: tenants may see it. */
   refusal(address: string): AddressNotAllowedError {
     const reason = this.denies(address) ? 'is in delivery.deniedNetworks' : 'is not public';
-    return new AddressNotAllowedError(`${ADDRESS_NOT_ALLOWED}: ${address} ${reason}`);
+    return new AddressNotAllowedError(`${ADDRESS_NOT_ALLOWED}: it ${reason}`);
   }
 
   /** Returns whether a URL's host is allowed. Any name passes, because it is resolved later. */

@@ -110,7 +110,9 @@ async function tunnel(
     throw new RelayError('proxy_failed', `it answered ${statusCode}`);
   } catch (error) {
     // The error's own code is not kept: undici reconnects on some codes, and others would count as the receiver's.
-    const fault = `the proxy ${proxy.origin} could not connect to ${authority}: ${errorMessage(error)}`;
+    // Tenants, who may see the message, must not learn the proxy's name.
+    const reason = errorMessage(error).replaceAll(new URL(proxy.origin).hostname, 'the proxy');
+    const fault = `the proxy could not connect to ${authority}: ${reason}`;
     throw new RelayError('proxy_failed', fault, { cause: error });
   } finally {
     void client.destroy();

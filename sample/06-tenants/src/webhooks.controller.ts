@@ -54,6 +54,7 @@ export class WebhooksController {
     return { ...shown(rotated), secret: sharedSecret };
   }
 
+  /** The result names no address of the application's own network. */
   @Post(':name/test')
   test(@Param('customer') customer: string, @Param('name') name: string): Promise<object> {
     return this.relay.destinations.test(`${customer}/${name}`);

@@ -193,7 +193,7 @@ describe('Names that the network policy refuses', () => {
     await waitFor(() => started.log.matching(WARNING).length > 0);
     await started.track('m1');
     expect(await started.settled('dead')).toMatchObject([
-      { results: [{ error: expect.stringMatching(/172\.18\.0\.5 is not public$/) }] },
+      { results: [{ error: 'address not allowed by delivery.allowedNetworks: it is not public' }] },
     ]);
   });
 

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 
 import { NetworkPolicy } from '../../../lib/webhook-destination/transport/network.policy.js';
-import { isCidr } from '../../../lib/webhook-destination/network.util.js';
+import { concealAddresses, isCidr } from '../../../lib/webhook-destination/network.util.js';
 
 const closed = new NetworkPolicy([], []);
 
@@ -113,4 +113,18 @@ describe('The network policy', () => {
     'does not take %j for one',
     (cidr) => expect(isCidr(cidr)).toBe(false),
   );
+});
+
+it.each([
+  ['connect ECONNREFUSED 10.0.0.1:80', 'connect ECONNREFUSED ***:80'],
+  ['connect ECONNREFUSED ::1:80', 'connect ECONNREFUSED ***'],
+  ['connect EHOSTUNREACH fd00:1:2:3:4:5:6:7:80 - Local (fd00::1:0)', 'connect EHOSTUNREACH *** - Local (***)'],
+  ['http://[fe80::1]:8080, ::ffff:192.168.0.1', 'http://[***]:8080, ***'],
+  [
+    "not in the cert's altnames: IP Address:10.0.0.4, IP Address:fd00::4",
+    "not in the cert's altnames: IP Address:***, IP Address:***",
+  ],
+  ['connect ETIMEDOUT 1.1.1.1:443 at 12:00:05', 'connect ETIMEDOUT 1.1.1.1:443 at 12:00:05'],
+])('Of the addresses in "%s", those that are not public are concealed', (text, concealed) => {
+  expect(concealAddresses(text)).toBe(concealed);
 });

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorMessage } from '../../../client/error.util.js';
 import { isPlainObject } from '../../../client/message/message.rules.js';
 import { LimitedLogger } from '../../../common/limited.logger.js';
-import { admitRequest, answerError, answerJson } from '../../http/answer.util.js';
+import { admitRequest, answerError, answerText } from '../../http/answer.util.js';
 import { parseBody, readBody } from '../../http/body.reader.js';
 import type { PlatformPair } from '../../http/http.mount.js';
 import { RequestError } from '../../http/request.error.js';
@@ -11,8 +11,10 @@ import { toRefusal } from '../admin.errors.js';
 import type { AdminGate } from '../admin.gate.js';
 import type { AdminCaller } from '../admin.options.js';
 import type { AuditLog } from '../audit.log.js';
+import { type CountedCaller, type QuotaShare, toCounted } from '../caller.quota.js';
 import type { DeletionRequest } from '../user-deletion.js';
 import type { AdminRelay } from './admin-services.interface.js';
+import { AnswerLimit } from './answer.limit.js';
 import type { ApiRequest, ApiRoute } from './api.route.js';
 import { deleteUsers } from './deletion.routes.js';
 import { QueryReader } from './query.reader.js';
@@ -23,6 +25,7 @@ const NOBODY: AdminCaller = { access: 'read', by: 'token' };
 /** Answers requests to the API, and to `POST /<prefix>/delete`: authenticates and parses them. */
 export class ApiEndpoint {
   private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
+  private readonly limit = new AnswerLimit();
 
   constructor(
     readonly routes: ApiRoute[],
@@ -37,16 +40,19 @@ export class ApiEndpoint {
    * @param target path below the base, with the query
    */
   handle(target: string, request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
-    return this.answer(request, response, 'to the API', async () => {
+    return this.answer(request, response, 'to the API', async (begin) => {
       const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
       const found = this.find(request.method, path);
       const needed = found instanceof RequestError ? 'read' : found.route.access;
       // Only authenticated callers may learn that a route does not exist.
       const caller = needed === 'anyone' ? NOBODY : await this.gate.authorize(platform, needed);
       if (found instanceof RequestError) throw found;
+      const counted = toCounted(caller, this.gate.addressOf(request));
+      if (caller !== NOBODY) begin(counted);
       if (request.method !== 'GET') checkContentType(request);
       return found.route.handle({
         caller,
+        counted,
         params: found.params,
         query: new QueryReader(new URLSearchParams(query), found.route.query),
         body: request.method === 'GET' ? {} : await readObject(request),
@@ -59,9 +65,10 @@ export class ApiEndpoint {
 
   /** Answers `POST /<prefix>/delete`. Never rejects. */
   handleDeletion(request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
-    return this.answer(request, response, 'for a deletion', async () => {
+    return this.answer(request, response, 'for a deletion', async (begin) => {
       checkContentType(request);
       const caller = await this.gate.authorize(platform);
+      begin(toCounted(caller, this.gate.addressOf(request)));
       const deletion = parseBody(await readBody(request)) as DeletionRequest; // requestDeletion checks it
       try {
         return { success: true, ...(await deleteUsers(this.relay, deletion, this.recorderOf(caller, request))) };
@@ -77,24 +84,29 @@ export class ApiEndpoint {
     this.logger.end();
   }
 
+  /** @param work calls `begin` once the caller is known, before it reads the body */
   private async answer(
     request: IncomingMessage,
     response: ServerResponse,
     what: string,
-    work: () => Promise<object | undefined>,
+    work: (begin: (caller: CountedCaller) => void) => Promise<object | undefined>,
   ): Promise<void> {
     if (!admitRequest(request, response)) return;
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
+    let share: QuotaShare | undefined;
+    const begin = (caller: CountedCaller) => void (share = this.limit.begin(caller));
     try {
       checkSite(request);
-      const answer = await work();
-      if (answer) answerJson(request, response, 200, answer);
+      const answer = await work(begin);
+      if (answer) answerText(request, response, 200, this.limit.toJson(answer, share));
     } catch (error) {
       const refusal = toRefusal(error, this.logger, what);
       if (response.headersSent) return void response.end();
       if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
       answerError(request, response, refusal);
+    } finally {
+      if (share) this.limit.end(share, request, response);
     }
   }
 

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ControllerRoute, Schema } from '../../http/route.controller.js';
 import type { AdminAccess, AdminCaller } from '../admin.options.js';
 import type { AuditEntry } from '../audit.log.js';
+import type { CountedCaller } from '../caller.quota.js';
 import type { QueryReader } from './query.reader.js';
 
 /** Descriptions of the responses of every route. */
@@ -11,12 +12,15 @@ const ANSWERS: Record<number, string> = {
   400: 'A field breaks a rule; the answer names both',
   401: 'The caller is not authenticated',
   403: 'The caller may not do this, or a page of another site sent the request',
+  429: 'Too much is in progress for the caller, or for all callers',
   503: 'The queue is unavailable or full',
 };
 
 /** An authenticated and parsed API request. */
 export interface ApiRequest {
   caller: AdminCaller;
+  /** The caller, as limits count it. */
+  counted: CountedCaller;
   /** Path parameters of the route, decoded. */
   params: Record<string, string>;
   query: QueryReader;

@@ -77,10 +77,10 @@ export function eventRoute(feed: LiveFeed): ApiRoute {
   return readRoute(
     'events',
     'Messages and outcomes as they happen, as server-sent events; of all processes that share the queue',
-    ({ query, response }) => {
+    ({ counted, query, response }) => {
       query.oneOf('kind', LIVE_KINDS);
       const given = LIVE_FILTERS.map((name) => [name, query.text(name)]).filter(([, value]) => value !== undefined);
-      feed.stream(response, Object.fromEntries(given) as LiveFilter);
+      feed.stream(response, Object.fromEntries(given) as LiveFilter, counted);
       return undefined;
     },
     Object.fromEntries(LIVE_FILTERS.map((name) => [name, `${name} of the event`])),

@@ -7,13 +7,14 @@ import { ClosedError } from '../../../common/relay.errors.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Acceptance } from '../../ingest/ingest.result.js';
 import { RequestError } from '../../http/request.error.js';
+import { CallerQuota, type CountedCaller } from '../caller.quota.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import { type LiveEvent, type LiveFilter, toMessageEvents, toOutcomeEvent } from './live.event.js';
 import { EventStream } from './event-stream.js';
 import { LivePeers } from './live.peers.js';
 
 /** Maximum number of streams per process. */
-const MAX_STREAMS = 50;
+const MAX_STREAMS = { each: 10, readers: 40, all: 50 };
 
 /** Events that happened together; created only once a reader needs them. */
 interface Happening {
@@ -25,6 +26,7 @@ interface Happening {
 export class LiveFeed {
   private readonly happenings$: Observable<Happening>;
   private readonly streams = new Set<EventStream>();
+  private readonly quota = new CallerQuota(MAX_STREAMS);
   private readonly peers: LivePeers | undefined;
   private subscription: Subscription | undefined;
   private isClosed = false;
@@ -56,16 +58,21 @@ export class LiveFeed {
    * @throws {ClosedError} while the application shuts down: the server would wait for the stream
    * @throws {RequestError} 503 if too many streams are open
    */
-  stream(response: ServerResponse, filter: LiveFilter): void {
+  stream(response: ServerResponse, filter: LiveFilter, caller: CountedCaller): void {
     // The client disconnected during authentication: nothing would remove its stream.
     if (response.destroyed) return;
     if (this.isClosed) throw new ClosedError('the application is shutting down');
-    if (this.streams.size >= MAX_STREAMS) {
-      const rule = `at most ${MAX_STREAMS} streams may be open in a process`;
+    const share = this.quota.take(caller, 1);
+    if (!share) {
+      const { each, readers, all } = MAX_STREAMS;
+      const rule = `a process has at most ${all} streams, ${readers} of callers who may only read, ${each} of one caller`;
       throw new RequestError('too_many_streams', rule, undefined, undefined, 10);
     }
     const scope = this.peers ? 'queue' : 'process';
-    const stream: EventStream = new EventStream(response, filter, scope, () => this.remove(stream));
+    const stream: EventStream = new EventStream(response, filter, scope, () => {
+      share.release();
+      this.remove(stream);
+    });
     this.streams.add(stream);
     if (this.subscription) this.peers?.ask();
     else this.subscription = this.follow();

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import { type AuditEntry, memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
+import { type AuditEntry, type DeliveryPortion, memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
 import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -77,6 +77,43 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect(Math.max(...perTurn)).toBeLessThan(100);
   });
 
+  it('are searched by one search at a time, with pauses for other work', async () => {
+    const { relay } = await startApi(cleanUp, createAdapter(), {
+      destination: { transform: () => undefined },
+      options: { queue: memoryQueue() },
+    });
+    const messages = Array.from({ length: 5_000 }, (_, index) => track(`m${index}`));
+    await relay.accept('wk_shop', messages);
+    await waitFor(async () => (await relay.stats()).every(({ state }) => state === 'delivered'), undefined, 30_000);
+    const parse = vi.spyOn(JSON, 'parse');
+    cleanUp(() => parse.mockRestore());
+    let most = 0;
+    let turn = setImmediate(function count() {
+      most = Math.max(most, parse.mock.calls.length);
+      parse.mockClear();
+      turn = setImmediate(count);
+    });
+    cleanUp(() => clearImmediate(turn));
+    const searches = Array.from({ length: 40 }, () => relay.search({ type: 'page' }));
+    expect((await Promise.allSettled(searches))[0]).toMatchObject({ status: 'fulfilled', value: { deliveries: [] } });
+    expect(most).toBeLessThan(5_000);
+  });
+
+  it('are not searched while another search takes longer than 3 s', async () => {
+    const queue = memoryQueue()();
+    const { json, relay } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
+    const { store } = queue as unknown as { store: Pick<typeof queue, 'search'> };
+    let end!: () => void;
+    const held = new Promise<DeliveryPortion>((resolve) => (end = () => resolve({ deliveries: [], next: undefined })));
+    vi.spyOn(store, 'search').mockImplementationOnce(() => held);
+    const first = relay.search();
+    const { status, answer, response } = await json('GET', 'deliveries');
+    expect([status, answer.code, response.headers.get('retry-after')]).toEqual([429, 'too_many_searches', '1']);
+    end();
+    await first;
+    expect((await json('GET', 'deliveries')).status).toBe(200);
+  });
+
   it('are shown one by one, with their body, attempts and routing', async () => {
     const { get, json, receiver } = await startWithDead();
     const { deliveries } = await get('deliveries?messageId=m2');
@@ -97,7 +134,6 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
       request: {
         urls: [receiver.url],
         headers: { 'X-Message-Id': 'm2', 'X-Signature': '***' },
-        body: expect.stringContaining('"event":"Paid"'),
       },
     });
     expect(await json('GET', 'deliveries/999999')).toMatchObject({
@@ -106,17 +142,17 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     });
   });
 
-  it('are shown with the routing of their own destination first, and of 200 at most', async () => {
-    const destinations = Array.from({ length: 201 }, (_, index) => ({
+  it('are shown with the routing of their own destination first, and of 100 at most', async () => {
+    const destinations = Array.from({ length: 101 }, (_, index) => ({
       name: `to-${1_000 + index}`,
       urls: ['http://127.0.0.1:9/'],
     }));
     const { get, relay } = await startApi(cleanUp, createAdapter(), { options: { destinations } });
     await relay.accept('wk_shop', [track('m1')]);
-    const { deliveries } = await get('deliveries?destination=to-1200');
+    const { deliveries } = await get('deliveries?destination=to-1100');
     const { routing, left } = await get(`deliveries/${deliveries[0]!.id}`);
-    expect([(routing as unknown[]).length, left]).toEqual([200, 1]);
-    expect((routing as unknown[])[0]).toEqual({ destination: 'to-1200', selected: true });
+    expect([(routing as unknown[]).length, left]).toEqual([100, 1]);
+    expect((routing as unknown[])[0]).toEqual({ destination: 'to-1100', selected: true });
   });
 
   it.each([

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { hostname } from 'node:os';
+
 import { type AuditEntry, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
 
@@ -5,7 +9,7 @@ import { useCleanUps } from '../../../support/clean-ups.js';
 import { onFastify } from '../../../support/platforms.js';
 import { Receiver } from '../../../support/receiver.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { READ_TOKEN, startApi, track } from './support.js';
+import { READ_TOKEN, startApi, TOKEN, track } from './support.js';
 
 describe.each(onFastify)('Sources and destinations by the API on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
@@ -202,12 +206,14 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
           { name: 'Paid', urls: ['https://receiver.example/'], events: ['Paid'] },
           { name: 'Shy', urls: ['https://receiver.example/'] },
           { name: 'Dropped', urls: ['https://receiver.example/'], transform: () => undefined },
+          { name: 'Made', urls: ['https://receiver.example/'], transform: () => ({ made: true }) },
         ],
       },
     });
     const message = track('m1', { properties: { text: '<script>' }, integrations: { Shy: false } });
     const { status, answer } = await json('POST', 'explain', { body: { message, source: 'shop' }, token: READ_TOKEN });
-    expect([status, answer]).toMatchObject([200, { accepted: true, source: 'shop', messageId: 'm1', left: 0 }]);
+    const body = expect.stringContaining('"event":"Ordered"') as string;
+    expect([status, answer]).toMatchObject([200, { accepted: true, source: 'shop', messageId: 'm1', body, left: 0 }]);
     expect(answer.destinations).toMatchObject([
       { destination: 'Dropped', selected: true, request: { note: 'transform sends nothing' } },
       {
@@ -215,7 +221,6 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
         selected: true,
         request: {
           urls: ['https://receiver.example/hook'],
-          body: expect.stringContaining('"event":"Ordered"'),
           headers: {
             'Content-Type': 'application/json',
             'X-Message-Id': 'm1',
@@ -225,6 +230,7 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
           },
         },
       },
+      { destination: 'Made', selected: true, request: { body: '{"made":true}' } },
       { destination: 'App', selected: false, reason: 'source' },
       { destination: 'Off', reason: 'disabled' },
       { destination: 'Pages', reason: 'type' },
@@ -248,6 +254,61 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
       });
     }
     expect([await relay.deliveries({}), receiver.webhooks]).toEqual([[], []]);
+  });
+
+  it('are explained with the common body once, at most 100 of them, and fewer if their transforms make much', async () => {
+    const destinations = (transform?: () => object) =>
+      Array.from({ length: 150 }, (_, index) => ({
+        name: `to-${index}`,
+        urls: ['https://receiver.example/'],
+        transform,
+      }));
+    const text = '"'.repeat(15_000);
+    const explain = async (transform?: () => object) => {
+      const options = { destinations: destinations(transform) };
+      const { json } = await startApi(cleanUp, createAdapter(), { options });
+      const body = track('m1', { properties: { text } });
+      const { answer } = await json('POST', 'explain', { body, token: READ_TOKEN });
+      return { shown: answer.destinations.length, left: answer.left, size: JSON.stringify(answer).length };
+    };
+    const common = await explain();
+    expect(common).toMatchObject({ shown: 100, left: 50 });
+    expect(common.size).toBeLessThan(100_000);
+    expect(await explain(() => ({ text: 'x'.repeat(300_000) }))).toMatchObject({ shown: 4, left: 146 });
+  });
+
+  it('are explained by a write key no more than once a second to those who may only read', async () => {
+    const { json } = await startApi(cleanUp, createAdapter());
+    const explain = (writeKey: string | undefined, token: string) =>
+      json('POST', 'explain', { body: { ...track('m1'), writeKey }, token });
+    expect((await explain('wk_guess', READ_TOKEN)).answer).toMatchObject({ fault: { code: 'write_key_unknown' } });
+    const { status, answer, response } = await explain('wk_shop', READ_TOKEN);
+    expect([status, answer]).toMatchObject([429, { code: 'rate_limited', field: 'writeKey' }]);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect((await explain(undefined, READ_TOKEN)).status).toBe(200);
+    for (const key of ['wk_shop', 'wk_guess']) expect((await explain(key, TOKEN)).status).toBe(200);
+    await waitFor(async () => (await explain('wk_shop', READ_TOKEN)).status === 200);
+  });
+
+  it('are tested without the answer naming an internal address', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const { json } = await startApi(cleanUp, createAdapter(), {
+      options: {
+        destinations: [
+          { name: 'Closed', urls: [`http://127.0.0.1:${port}/`] },
+          { name: 'Local', urls: [`http://${hostname()}:${port}/`] },
+        ],
+      },
+    });
+    const errorOf = async (name: string) => {
+      const { answer } = await json('POST', `destinations/${name}/test`);
+      return (answer.results as { error: string }[])[0]!.error;
+    };
+    expect(await errorOf('Closed')).toBe(`connect ECONNREFUSED ***:${port}`);
+    expect(await errorOf('Local')).not.toMatch(/\d+\.\d+\.\d+\.\d+/);
   });
 
   it('and what was posted come back as they are, whatever is in them', async () => {

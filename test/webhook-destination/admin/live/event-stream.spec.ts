@@ -10,7 +10,7 @@ import type { LiveEvent } from '../../../../lib/webhook-destination/admin/live/l
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { readStream, startApi, TOKEN } from '../api/support.js';
+import { READ_TOKEN, readStream, startApi, TOKEN } from '../api/support.js';
 
 const REQUEST = `GET /relay/api/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
 
@@ -91,6 +91,25 @@ describe.each(platforms)('A live stream on $platform', ({ createAdapter }) => {
     void api.app.close().then(() => (isClosed = true));
     await waitFor(() => isClosed && hasEnded(), undefined, 10_000);
     expect([refused!.status, await refused!.json()]).toEqual([503, expect.objectContaining({ code: 'closed' })]);
+  });
+
+  it('is opened 10 times for a caller, and 40 times for those who may only read, so others get one', async () => {
+    const { ask } = await startApi(cleanUp, createAdapter(), {
+      options: { ingest: { clientAddress: ({ headers }) => headers['x-client'] as string | undefined } },
+    });
+    const open = async (client: number, token: string) => {
+      const response = await ask('GET', 'events', { token, headers: { 'X-Client': `192.0.2.${client}` } });
+      cleanUp(() => (response.bodyUsed ? undefined : response.body!.cancel()));
+      return response;
+    };
+    for (let client = 1; client <= 4; client++) {
+      for (let count = 1; count <= 10; count++) expect((await open(client, READ_TOKEN)).status).toBe(200);
+      const refused = await open(client, READ_TOKEN);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
+      expect(await refused.json()).toMatchObject({ code: 'too_many_streams' });
+    }
+    expect((await open(5, READ_TOKEN)).status).toBe(503);
+    expect((await open(5, TOKEN)).status).toBe(200);
   });
 
   it('is not made for clients that leave while a guard decides', async () => {
