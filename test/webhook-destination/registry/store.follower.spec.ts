@@ -1,16 +1,16 @@
 import { NEVER, Subject } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
-import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
+import type { RegistryRecord, RegistryStore } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
 import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import { StoreFollower } from '../../../lib/webhook-destination/registry/store.follower.js';
 
 describe('StoreFollower', () => {
   afterEach(() => void vi.useRealTimers());
 
-  function follow(store: ConstructorParameters<typeof StoreFollower>[0]) {
+  function follow(store: RegistryStore) {
     const applied: RegistryRecord[] = [];
-    const follower = new StoreFollower(store, (records) => {
+    const follower = new StoreFollower(store, ['source'], 'The registry', (records) => {
       applied.push(...records);
       return Promise.resolve();
     });
