@@ -13,7 +13,7 @@ const POLICY =
 
 const HEADERS = {
   'content-security-policy': POLICY,
-  'referrer-policy': 'no-referrer',
+  'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 };
 
