@@ -1,5 +1,6 @@
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 
+import { HIDDEN } from '../client/printable.util.js';
 import { OptionsError } from '../common/options.error.js';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -64,7 +65,17 @@ export function countOf(count: number, one: string, many: string): string {
 }
 
 export function printRows<T>(rows: T[], isJson: boolean | undefined, toTable: (rows: T[]) => string): void {
-  process.stdout.write(isJson ? `${JSON.stringify(rows, null, 2)}\n` : toTable(rows));
+  process.stdout.write(isJson ? toJson(rows) : toTable(rows));
+}
+
+/** Returns indented JSON in which {@link HIDDEN} characters are escaped: it may be read in a terminal. */
+export function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2).replace(HIDDEN, (found) => (found === '\n' ? found : toEscape(found)))}\n`;
+}
+
+/** Escapes each UTF-16 code unit, because JSON has no `\u{…}`. */
+function toEscape(text: string): string {
+  return text.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Prints text on standard error, without user info and queries of URLs: they may contain passwords. */

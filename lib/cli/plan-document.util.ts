@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from '../analytics/tracking-plan/standard-schem
 import { definitionOf } from '../analytics/tracking-plan/tracked-event.decorator.js';
 import type { EventClass } from '../analytics/tracking-plan/tracking-plan.interface.js';
 import { classSchema } from './class-schema.util.js';
+import { toJson } from './command.util.js';
 import type { JsonSchema } from './json-schema.interface.js';
 
 const DRAFT = 'https://json-schema.org/draft/2020-12/schema';
@@ -29,7 +30,7 @@ export function toPlannedEvents(events: EventClass[]): PlannedEvent[] {
 /** Converts the plan to one JSON Schema document: each event's properties under its name in `$defs`. */
 export function toJsonDocument(events: PlannedEvent[]): string {
   const $defs = Object.fromEntries(events.map(({ name, schema }) => [name, schema]));
-  return `${JSON.stringify({ $schema: DRAFT, title: 'Tracking plan', $defs }, null, 2)}\n`;
+  return toJson({ $schema: DRAFT, title: 'Tracking plan', $defs });
 }
 
 function standardSchema({ '~standard': standard }: StandardSchemaV1): JsonSchema {

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 import { errorMessage } from '../client/error.util.js';
-import { argumentFault, defineCommand } from './command.util.js';
+import { argumentFault, defineCommand, toJson } from './command.util.js';
 import { loadEvents } from './event.loader.js';
 import { toJsonDocument, toPlannedEvents } from './plan-document.util.js';
 import { toMarkdown } from './plan-markdown.util.js';
@@ -72,7 +72,7 @@ function unpadded(text: string): string {
 /** Normalises JSON, because a formatter of the repository may lay it out differently. */
 function canonical(text: string): string {
   try {
-    return `${JSON.stringify(JSON.parse(text), null, 2)}\n`;
+    return toJson(JSON.parse(text));
   } catch {
     return text;
   }

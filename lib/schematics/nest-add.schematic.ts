@@ -10,7 +10,9 @@ const MODULE = 'ProductAnalyticsModule';
 const MODULE_FILE = 'product-analytics.module';
 
 /** In the format of `nest new`, whose linter checks it. */
-const MODULE_SOURCE = `import { Module } from '@nestjs/common';
+const MODULE_SOURCE = `import { randomUUID } from 'node:crypto';
+
+import { Module } from '@nestjs/common';
 import {
   AnalyticsModule,
   memoryQueue,
@@ -18,8 +20,11 @@ import {
   WebhookDestinationModule,
 } from 'nestjs-analytics-relay';
 
+// Known to nobody else: without ANALYTICS_WRITE_KEY, only this process can record events.
+const ownKey = \`wk_\${randomUUID()}\`;
+
 // Called by the factories below, which run after ConfigModule has loaded .env.
-const writeKey = () => process.env.ANALYTICS_WRITE_KEY ?? 'wk_development';
+const writeKey = () => process.env.ANALYTICS_WRITE_KEY || ownKey;
 
 @Module({
   imports: [
@@ -51,13 +56,14 @@ export class ${MODULE} {}
 const ENVIRONMENT = `# Settings of nestjs-analytics-relay. To change them: cp .env.example .env, and edit .env. ConfigModule loads it.
 # Without ConfigModule, start with: npx nest start --env-file .env
 
-# Write key of this application, and of other services and browsers that post to /v1
-ANALYTICS_WRITE_KEY=wk_development
+# Write key for other services and browsers that post to /v1, from: echo "wk_$(openssl rand -hex 16)"
+# Without one, only this application can record events.
+ANALYTICS_WRITE_KEY=
 # URL that receives the events as signed webhooks
 WEBHOOK_URL=
-# Secret that signs the webhooks: at least 24 characters, for example from: openssl rand -base64 32
+# Secret that signs the webhooks, from: echo "whsec_$(openssl rand -base64 32)"
 WEBHOOK_SECRET=
-# Token for signing in to the dashboard at /relay, for example from: openssl rand -hex 32
+# Token for signing in to the dashboard at /relay, at least 24 characters, from: openssl rand -hex 32
 ADMIN_TOKEN=
 `;
 

@@ -16,7 +16,7 @@ export function routesOf({ ingest, api, prefix }: RelaySteps, globalPrefix: stri
   const fixed: Route[] = [...(ingest?.routes ?? []), ...settings, ...(api ? [api.deletion] : [])];
   const base = globalPrefix.replace(/^\/+|\/+$/g, '');
   if (base === '') return fixed;
-  const placed = fixed.filter(({ method }) => method === 'POST');
+  const placed = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion] : [])];
   return [...fixed, ...placed.map(({ method, path }) => ({ method, path: `/${base}${path}` }))];
 }
 
@@ -41,6 +41,6 @@ export function createRelayController(): RouteController {
 /** Adds the routes that the options select to the controller. */
 export async function placeRelayController(controller: RouteController, steps: RelaySteps): Promise<void> {
   const { ingest, api } = steps;
-  steps.routes = [...(ingest?.routes ?? []), ...(api ? [api.deletion, ...api.routes] : [])];
+  steps.routes = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion, ...api.routes] : [])];
   if (steps.routes.length > 0) await placeController(controller, steps.routes);
 }

@@ -145,7 +145,7 @@ export class WebhookDestinationService {
     await this.lifecycle.opened; // events recorded during startup do not open the registry early
     const source = await this.sourceOf(writeKey);
     // In process, sender and relay share a clock.
-    return this.steps.acceptor.accept(source, messages.map(toPosted), new Date());
+    return this.steps.acceptor.accept(source, messages.map(toPosted), new Date(), true);
   }
 
   /** @internal */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import ts from 'typescript';
 
+import { runCommandIn } from '../support/command.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -33,7 +34,11 @@ async function compiled(module: ts.ModuleKind.CommonJS | ts.ModuleKind.ESNext, f
   return folder;
 }
 
-function run(folder: Folder, ...args: string[]) {
+/** Runs the command in this process. */
+const run = (folder: Folder, ...args: string[]) => runCommandIn(folder.path('.'), ...args);
+
+/** Runs it in a process of its own, as an application does. */
+function spawnIn(folder: Folder, ...args: string[]) {
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     const child = execFile(process.execPath, [command, ...args], { cwd: folder.path('.') }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode!, stdout, stderr }),
@@ -58,7 +63,7 @@ describe.each([
   afterAll(() => app.remove());
 
   it('prints the plan as Markdown, as formatters leave it', async () => {
-    const { code, stdout } = await run(app, 'plan');
+    const { code, stdout } = await spawnIn(app, 'plan');
     expect(stdout).toBe(await readFile(`${root}test/cli/expected.plan.md`, 'utf8'));
     expect(await format(stdout, { parser: 'markdown', printWidth: 120 })).toBe(stdout);
     expect(code).toBe(0);
@@ -142,7 +147,7 @@ describe('npx nestjs-analytics-relay', () => {
   });
 
   it('neither waits for what a file started, nor mixes its output with the plan', async () => {
-    const { code, stdout, stderr } = await run(app, 'plan', 'dist/noisy.js');
+    const { code, stdout, stderr } = await spawnIn(app, 'plan', 'dist/noisy.js');
     expect(stdout).toMatch(/^# Tracking plan/);
     expect(stderr).toBe('noise\n');
     expect(code).toBe(0);

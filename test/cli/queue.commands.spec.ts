@@ -139,6 +139,25 @@ describe('dead, replay and stats', () => {
     expect(stdout).toMatch(/ 0 {2}not attempted {2}destination removed$/m);
   });
 
+  it('print JSON that acts on no terminal and hides nothing, with the same values', async () => {
+    const { path } = await createFolder();
+    const hidden = 'a\u202eb\u009b31m\u007f\u2028\u200b\u{e0001}z';
+    const queue = await openQueue(cleanUp, sqliteQueue({ path: path('relay.db') }));
+    const body = Buffer.from(JSON.stringify({ type: 'track', event: hidden }));
+    await queue.add([{ ...message(hidden, hidden), source: hidden, body }]);
+    await new Promise<void>((resolve, reject) => {
+      queue.consume(hidden, 1).subscribe((lease) => void lease.settle(dead).then(() => resolve(), reject));
+    });
+    await queue.close();
+    const lists = [await runCommand('dead', '--json', '--from', path('relay.db'))];
+    lists.push(await runCommand('stats', '--json', '--from', path('relay.db')));
+    for (const { stdout } of lists) expect(stdout).toMatch(/^[ -~\n]*$/);
+    expect(parse(lists[0]!.stdout)).toMatchObject([
+      { destination: hidden, source: hidden, messageId: hidden, event: hidden },
+    ]);
+    expect(parse(lists[1]!.stdout)).toMatchObject([{ destination: hidden, count: 1 }]);
+  });
+
   it('read a SQLite file as a start would find it, and leave it as it is', async () => {
     const folder = await createFolder();
     const path = folder.path('relay.db');

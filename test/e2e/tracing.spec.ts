@@ -64,7 +64,7 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
   async function relayModule(
     { url }: Receiver,
     destination: Partial<DestinationOptions> = {},
-    telemetry = openTelemetry(),
+    telemetry: ReturnType<typeof openTelemetry> | null = openTelemetry(),
   ) {
     const folder = await temporaryFolder(afterwards);
     return WebhookDestinationModule.forRoot({
@@ -72,7 +72,7 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
       destinations: [{ urls: [`${url}?secret=1`], ...destination }],
       queue: sqliteQueue({ path: folder.path('relay.db') }),
       delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 50 },
-      telemetry,
+      ...(telemetry && { telemetry }),
     });
   }
 
@@ -235,6 +235,49 @@ describe.each(platforms)('One trace from the method to the webhook, on $platform
       requests.map((span) => `00-${idOf(span).replace(' ', '-')}-01`),
     );
     expect(receiver.webhooks[0]!.body.context).toEqual({ locale: 'de' });
+  });
+
+  it.each([
+    ['without telemetry', null, false],
+    ['with attempts as links', openTelemetry(), true],
+    ['with attempts as children', openTelemetry({ attempts: 'child' }), false],
+  ])('but no trace that a sender posts reaches the receiver, %s', async (_how, telemetry, isPropagated) => {
+    const receiver = await startReceiver();
+    receiver.statuses = [200];
+    const { host } = await start(await relayModule(receiver, { propagateTrace: true }, telemetry));
+    const trace = (id: string) => ({ traceparent: `00-${id}-b7ad6b7169203331-01`, tracestate: 'vendor=stranger' });
+    const inBody = '0af7651916cd43dd8448eb211c80319c';
+    const inHeader = '1af7651916cd43dd8448eb211c80319c';
+    const message = { writeKey: 'wk_shop', userId: 'u1', event: 'Ordered' };
+
+    await post(`${host}/v1/track`, { ...message, context: trace(inBody) });
+    await fetch(`${host}/v1/track`, { method: 'POST', headers: trace(inHeader), body: JSON.stringify(message) });
+
+    for (const { headers, raw } of await receiver.received(2)) {
+      expect(JSON.stringify(headers) + raw.toString()).not.toMatch(new RegExp(`stranger|${inBody}|${inHeader}`));
+      expect(headers.traceparent !== undefined).toBe(isPropagated);
+    }
+    if (!telemetry) return;
+    expect(JSON.stringify(tracing.spans.map((span) => [linksOf(span), parentOf(span)]))).toContain(inBody);
+  });
+
+  it.each([
+    ['without telemetry', null],
+    ['with attempts as children', openTelemetry({ attempts: 'child' })],
+  ])('into the receiver, if it was recorded in the same application, %s', async (_how, telemetry) => {
+    const receiver = await startReceiver();
+    receiver.statuses = [200];
+    const { host } = await start(
+      AnalyticsModule.forRoot({ writeKey: 'wk_shop' }),
+      await relayModule(receiver, { propagateTrace: true }, telemetry),
+      ShopModule,
+    );
+
+    await post(`${host}/orders`, {});
+
+    const [webhook] = await receiver.received(1);
+    const [server] = await tracing.named('server');
+    expect(webhook!.headers.traceparent).toContain(server!.spanContext().traceId);
   });
 
   it('from the request of an SDK that knows no traces, with attempts as children', async () => {

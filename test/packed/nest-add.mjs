@@ -7,8 +7,10 @@ import { Command, freePort, run, waitForPort } from './shell.mjs';
 
 const OTHERS = /^(node_modules|dist|data|package-lock\.json)(\/|$)/;
 
+const WRITE_KEY = 'wk_of_the_settings';
+
 /** Signs in to the dashboard. */
-const TOKEN = 'a-token-of-the-settings';
+const TOKEN = 'the-token-of-the-settings';
 
 /** Every file of an application, and what it holds. */
 function snapshot(app) {
@@ -59,7 +61,8 @@ export async function nestAdd({ nest, path, app, env, print }) {
 /** The application, with its settings in `.env`, takes an event, leaves its end-to-end tests alone, and ends in order. */
 async function records({ app, type, print }) {
   const settings = readFileSync(join(app, '.env.example'), 'utf8');
-  writeFileSync(join(app, '.env'), settings.replace(/^ADMIN_TOKEN=$/m, `ADMIN_TOKEN=${TOKEN}`));
+  const set = (text, name, value) => text.replace(new RegExp(`^${name}=$`, 'm'), `${name}=${value}`);
+  writeFileSync(join(app, '.env'), set(set(settings, 'ADMIN_TOKEN', TOKEN), 'ANALYTICS_WRITE_KEY', WRITE_KEY));
   const port = await freePort(0);
   const start = 'npx nest start --env-file .env';
   print(`$ ${start}`);
@@ -70,7 +73,7 @@ async function records({ app, type, print }) {
     const answer = await globalThis.fetch(`http://localhost:${port}/v1/track`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ writeKey: 'wk_development', userId: 'u1', event: 'Order Completed' }),
+      body: JSON.stringify({ writeKey: WRITE_KEY, userId: 'u1', event: 'Order Completed' }),
     });
     assert.strictEqual(answer.status, 200, await answer.text());
     const headers = { Authorization: `Bearer ${TOKEN}` };

@@ -9,16 +9,13 @@ import { describe, expect, it } from 'vitest';
 import { useCleanUps } from '../support/clean-ups.js';
 import { post } from '../support/post.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { add, NEW_FILES } from './support/add.js';
+import { waitFor } from '../support/wait-for.js';
+import { add, generateSettings, NEW_FILES } from './support/add.js';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 
-const SETTINGS = {
-  ANALYTICS_WRITE_KEY: 'wk_of_the_settings',
-  WEBHOOK_URL: 'https://receiver.example/hook',
-  WEBHOOK_SECRET: 'a secret of both sides, long enough',
-  ADMIN_TOKEN: 'a-token-of-the-settings',
-};
+/** As the commands in `.env.example` generate them. */
+const SETTINGS: Record<string, string> = { ...generateSettings(), WEBHOOK_URL: 'https://receiver.example/hook' };
 
 describe('The module that nest add generates', () => {
   const cleanUp = useCleanUps();
@@ -56,12 +53,17 @@ describe('The module that nest add generates', () => {
     expect(answer.status).toBe(200);
   });
 
+  it('has no write key that others know until one is set', async () => {
+    const unset = { ANALYTICS_WRITE_KEY: '', WEBHOOK_URL: '', WEBHOOK_SECRET: '' };
+    const { host, ask } = await start(await compile(), 'production', { ...SETTINGS, ...unset });
+    const event = { userId: 'u1', event: 'Order Completed' };
+    expect((await post(`${host}/v1/track`, event, 'wk_development')).status).toBe(401);
+    await waitFor(async () => /"accepted":1\b/.test(String(await ask('sources?figures=true')))); // its own event
+  });
+
   it('starts without settings', async () => {
-    const { ask } = await start(await compile(), 'development', {
-      WEBHOOK_URL: '',
-      WEBHOOK_SECRET: '',
-      ADMIN_TOKEN: '',
-    });
+    const unset = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']));
+    const { ask } = await start(await compile(), 'development', unset);
     expect(await ask('destinations')).toBe(404);
   });
 

@@ -17,8 +17,16 @@ let last: Promise<unknown> = Promise.resolve();
 
 /** Runs `nestjs-analytics-relay` in this process; commands that are run side by side wait for each other. */
 export function runCommand(...args: string[]): Promise<CommandResult> {
+  return runCommandIn('.', ...args);
+}
+
+/** As {@link runCommand}, in another folder. */
+export function runCommandIn(folder: string, ...args: string[]): Promise<CommandResult> {
   const run = async () => {
     const written = { stdout: '', stderr: '' };
+    const { log, info, debug } = console;
+    const before = process.cwd();
+    process.chdir(folder);
     const removeListeners = watchListeners('SIGINT', 'SIGTERM');
     const spies = (['stdout', 'stderr'] as const).map((name) =>
       vi.spyOn(process[name], 'write').mockImplementation((text) => {
@@ -29,7 +37,9 @@ export function runCommand(...args: string[]): Promise<CommandResult> {
     try {
       return { code: await main(args), ...written };
     } finally {
+      process.chdir(before);
       spies.forEach((spy) => spy.mockRestore());
+      Object.assign(console, { log, info, debug }); // of a command that imports an application's files
       removeListeners(); // a command leaves them to the end of its process
       Logger.overrideLogger(false); // a command has replaced it
     }

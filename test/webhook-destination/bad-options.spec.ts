@@ -160,6 +160,11 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [], destinations: [], registrySecret: 'a secret of the registry' },
     "registrySecret requires registry: 'store'",
   ],
+  [
+    'an unknown place of ingest',
+    { sources: [], destinations: [], ingest: { before: 'guards' } },
+    "ingest.before must be 'middleware' or 'router'",
+  ],
   ['an unknown mode', { sources: [], destinations: [], mode: 'both' }, "mode must be 'all', 'ingest' or 'deliver'"],
   [
     'half of the work with a queue of one process',

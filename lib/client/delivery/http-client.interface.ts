@@ -44,7 +44,7 @@ export interface HTTPClientRequest {
  * @see docs/specification.md, "HTTP clients"
  */
 export interface HTTPClient {
-  /** Makes one request. A rejection counts as a network error: the batch is retried. */
+  /** Makes one request, and follows no redirect. A rejection counts as a network error: the batch is retried. */
   makeRequest(request: HTTPClientRequest): Promise<HTTPResponse>;
 }
 

@@ -117,7 +117,8 @@ export class HttpTransport implements BatchTransport {
       const isFollowed = !isAborted && redirects < MAX_REDIRECTS;
       const target = isFollowed ? redirectTarget(url, response) : undefined;
       if (target === undefined) return this.toAnswer(url, response, text);
-      url = target;
+      if (target.origin !== this.endpoint.origin) return { refusal: this.refuseRedirect(target, response.status) };
+      url = target.href;
     }
   }
 
@@ -141,6 +142,15 @@ export class HttpTransport implements BatchTransport {
     if (!isDelivered(response.status)) return { refusal: toRefusal(response) };
     if (isRedirect(response.status)) this.warnOfRedirect(url, response.status);
     return { rejected: readRejected(text) };
+  }
+
+  /** The write key, in the headers and in the body, is for the configured origin alone. */
+  private refuseRedirect({ protocol, host }: URL, status: number): Refusal {
+    const fault = `a redirect to ${protocol}//${host}, another origin, is not followed with the write key`;
+    return {
+      reason: createStatusError(status, `${fault}. Set the setting host to where events are to be sent`),
+      isRetried: false,
+    };
   }
 
   private warnOfRedirect(url: string, status: number): void {
@@ -169,16 +179,13 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400 && status !== 304;
 }
 
-/** Returns the URL to post a batch to instead; undefined if the response is not such a redirect. */
-function redirectTarget(url: string, { status, headers }: HTTPResponse): string | undefined {
+/** Returns the URL that a response says to post the batch to instead; undefined if it names none. */
+function redirectTarget(url: string, { status, headers }: HTTPResponse): URL | undefined {
   if (!KEEPS_BODY.has(status)) return undefined;
   const { location } = lowerCaseNames(headers);
   if (!location) return undefined;
   try {
-    const from = new URL(url);
-    const { protocol, href } = new URL(location, from);
-    // From https to http, the write key would be sent in plain text.
-    return protocol === 'https:' || (protocol === 'http:' && from.protocol === 'http:') ? href : undefined;
+    return new URL(location, url);
   } catch {
     return undefined;
   }

@@ -66,6 +66,9 @@ const TRACESTATE = /^[\x20-\x7e]{1,512}$/;
 /** Length of a `traceparent` of version 00. */
 const LENGTH = 55;
 
+/** Begins the text of a posted trace. */
+const POSTED = 'posted ';
+
 /** Returns the active span's fields, without depending on OpenTelemetry; undefined if no recorded trace is active. */
 export function activeTrace(): TraceFields | undefined {
   const span = contextManager()?.active().getValue(SPAN) as { spanContext(): SpanContext } | undefined;
@@ -93,7 +96,21 @@ export function activeTraceText(): string | undefined {
   return active && toTraceText(active.traceparent, active.tracestate);
 }
 
+/** Marks the text of a trace that came with a request: the sender has chosen it, and receivers do not get it. */
+export function toPostedTrace(text: string): string {
+  return POSTED + text;
+}
+
+export function isPostedTrace(text: string): boolean {
+  return text.startsWith(POSTED);
+}
+
 export function fromTraceText(text: string): TraceFields {
-  if (text.length <= LENGTH) return { traceparent: text };
-  return { traceparent: text.slice(0, LENGTH), tracestate: text.slice(LENGTH + 1) };
+  const start = isPostedTrace(text) ? POSTED.length : 0;
+  const [traceparent, tracestate] = [text.slice(start, start + LENGTH), text.slice(start + LENGTH + 1)];
+  return tracestate === '' ? { traceparent } : { traceparent, tracestate };
+}
+
+export function traceIdOf({ traceparent }: TraceFields): string {
+  return traceparent.split('-')[1]!;
 }

@@ -7,7 +7,10 @@ export interface AttemptedDelivery {
   readonly destination: string;
   readonly source: string;
   readonly messageId: string;
-  /** Trace in which the message was recorded: `traceparent`, optionally followed by a space and `tracestate`. */
+  /**
+   * Trace in which the message was recorded: `traceparent`, optionally followed by a space and `tracestate`. One that came
+   * with a request begins with `posted` and a space.
+   */
   readonly trace?: string | undefined;
   /** Milliseconds since the epoch when the message was accepted, by the queue's clock. */
   readonly acceptedAt: number;

@@ -61,8 +61,8 @@ export class PostgresRegistryStore implements RegistryStore {
          WHERE CASE WHEN present.document IS NULL THEN 0 ELSE present.revision END = $4::bigint
          RETURNING revision
        )
-       SELECT revision::float8 AS revision, pg_notify('relay_registry', $5) FROM written`,
-      [kind, name, document, expected, this.database.prefix],
+       SELECT revision::float8 AS revision, pg_notify($5, $6) FROM written`,
+      [kind, name, document, expected, ...this.signals.notification('registry', [])],
     );
     return row?.revision;
   }

@@ -1,61 +1,65 @@
-import { randomUUID } from 'node:crypto';
-
 import type { Client } from 'pg';
 
-import {
-  type OnSignal,
-  readTexts,
-  type SignalConnection,
-  type SignalKind,
-  StoreSignals,
-} from '../shared/store-signals.js';
+import { ClosedError } from '../../common/relay.errors.js';
+import { type OnSignal, type SignalConnection, type SignalKind, StoreSignals } from '../shared/store-signals.js';
 import type { PostgresDatabase } from './postgres.database.js';
+import { MAX_JSON, SignalCodec } from './signal.codec.js';
 
-/** A channel belongs to the whole database, so each notification carries the name of its schema. */
+/** A channel belongs to the whole database, so each notification begins with the name of its schema. */
 const CHANNEL = 'relay_';
 const KINDS: SignalKind[] = ['registry', 'due', 'purged', 'peer'];
 
-/** Maximum size of a notification's text, in bytes; PostgreSQL accepts less than 8,000. */
-const MAX_PAYLOAD = 7_500;
-
 /** Maximum number of ids in a notification: each has at most 19 digits. */
-const MAX_IDS = 300;
+const MAX_IDS = 250;
 
 /** Signals between the processes that share a schema. */
 export class PostgresSignals extends StoreSignals {
-  /** Distinguishes the signals of this process from those of others. */
-  private readonly sender = randomUUID();
+  #codec: SignalCodec | undefined;
 
   constructor(private readonly database: PostgresDatabase) {
     super();
   }
 
+  /** To be called before signals are sent or received: reads their key, which only roles that may read the table know. */
+  async open(): Promise<void> {
+    const [row] = await this.database.query<{ key: Buffer }>(
+      `SELECT signal_key AS key FROM ${this.database.schema}.relay_layout`,
+    );
+    this.#codec = new SignalCodec(row!.key);
+  }
+
   /** Announces due destinations to other processes; an empty list makes them poll. */
   async sendDue(names: string[]): Promise<void> {
-    const payload = this.payloadOf(names);
-    const isTooLong = Buffer.byteLength(payload) > MAX_PAYLOAD;
-    await this.notify('due', isTooLong ? this.payloadOf([]) : payload);
+    const isTooLong = Buffer.byteLength(JSON.stringify(names)) > MAX_JSON;
+    await this.notify('due', isTooLong ? [] : names);
   }
 
   /** Notifies other processes of purged deliveries. */
   async sendPurged(ids: string[]): Promise<void> {
     for (let start = 0; start < ids.length; start += MAX_IDS) {
-      await this.notify('purged', this.payloadOf(ids.slice(start, start + MAX_IDS)));
+      await this.notify('purged', ids.slice(start, start + MAX_IDS));
     }
   }
 
   send(text: string): Promise<void> {
-    return this.notify('peer', this.payloadOf([text]));
+    return this.notify('peer', [text]);
+  }
+
+  /** Returns the channel and the payload of a signal. */
+  notification(kind: SignalKind, texts: string[]): [channel: string, payload: string] {
+    return [CHANNEL + kind, `${this.database.prefix} ${this.openCodec().encode(kind, texts)}`];
   }
 
   protected override connect(onSignal: OnSignal, onEnd: () => void): SignalConnection {
     const client = this.database.createClient();
+    const codec = this.openCodec();
+    const start = `${this.database.prefix} `;
     client.on('error', onEnd).on('end', onEnd);
     client.on('notification', ({ channel, payload = '' }) => {
+      if (!payload.startsWith(start)) return;
       const kind = channel.slice(CHANNEL.length) as SignalKind;
-      // The registry's notification is the schema alone.
-      const [schema, sender, ...texts] = kind === 'registry' ? [payload] : readTexts(payload);
-      if (schema === this.database.prefix && sender !== this.sender) onSignal(kind, texts);
+      const texts = codec.decode(kind, payload.slice(start.length));
+      if (texts) onSignal(kind, texts);
     });
     return {
       listen: () =>
@@ -65,12 +69,13 @@ export class PostgresSignals extends StoreSignals {
     };
   }
 
-  private payloadOf(texts: string[]): string {
-    return JSON.stringify([this.database.prefix, this.sender, ...texts]);
+  private openCodec(): SignalCodec {
+    if (!this.#codec) throw new ClosedError('the queue is closed');
+    return this.#codec;
   }
 
-  private async notify(kind: SignalKind, payload: string): Promise<void> {
-    await this.database.query('SELECT pg_notify($1, $2)', [CHANNEL + kind, payload]);
+  private async notify(kind: SignalKind, texts: string[]): Promise<void> {
+    await this.database.query('SELECT pg_notify($1, $2)', this.notification(kind, texts));
   }
 }
 

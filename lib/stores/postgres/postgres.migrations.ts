@@ -10,8 +10,8 @@ const LAYOUT = 1;
 
 /** Creates the tables in the schema that is the search path. */
 const TABLES = `
-  CREATE TABLE relay_layout (version integer NOT NULL);
-  INSERT INTO relay_layout VALUES (${LAYOUT});
+  CREATE TABLE relay_layout (version integer NOT NULL, signal_key bytea NOT NULL);
+  INSERT INTO relay_layout VALUES (${LAYOUT}, sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
 
   CREATE SEQUENCE relay_delivery_id;
   CREATE TABLE relay_delivery (

@@ -91,6 +91,7 @@ export class PostgresStore implements DeliveryStore {
     this.owner = owner;
     try {
       await this.database.open();
+      await this.signals.open();
       await this.leases.open(owner);
     } catch (error) {
       await this.database.close();

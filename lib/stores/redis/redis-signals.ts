@@ -1,15 +1,13 @@
 import type { Redis } from 'ioredis';
 
-import {
-  type OnSignal,
-  readTexts,
-  type SignalConnection,
-  type SignalKind,
-  StoreSignals,
-} from '../shared/store-signals.js';
+import { parseJson } from '../../common/value.util.js';
+import { type OnSignal, type SignalConnection, type SignalKind, StoreSignals } from '../shared/store-signals.js';
 import type { RedisConnection } from './redis.connection.js';
 
-/** Signals between processes, on a connection separate from the commands. */
+/**
+ * Signals between processes, on a connection separate from the commands. They are plain: who may publish in Redis may
+ * usually write the data, too.
+ */
 export class RedisSignals extends StoreSignals {
   readonly channels = this.connection.channels;
 
@@ -56,4 +54,10 @@ export class RedisSignals extends StoreSignals {
       close: () => connection.disconnect(),
     };
   }
+}
+
+/** Returns the texts of a signal; empty for messages that other users of the store send. */
+function readTexts(signal: string): string[] {
+  const texts = parseJson(signal);
+  return Array.isArray(texts) && texts.every((text) => typeof text === 'string') ? texts : [];
 }

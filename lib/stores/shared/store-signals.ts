@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { concat, defer, filter, map, mergeAll, Observable, retry, share, Subject, takeUntil } from 'rxjs';
 
-import { parseJson } from '../../common/value.util.js';
 import type { PeerChannel } from '../../webhook-destination/queue/peer-channel.interface.js';
 
 /** Wait before reconnecting, in ms; after each failure in succession as much longer, up to the maximum. */
@@ -34,12 +33,6 @@ export interface SignalConnection {
   /** Rejects when the connection does not answer. */
   check(): Promise<unknown>;
   close(): void;
-}
-
-/** Returns the texts of a signal; empty for messages that other users of the store send. */
-export function readTexts(signal: string): string[] {
-  const texts = parseJson(signal);
-  return Array.isArray(texts) && texts.every((text) => typeof text === 'string') ? texts : [];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import { parseRetryAfter } from '../../client/retry-after.util.js';
-import { fromTraceText } from '../../client/telemetry/trace-context.js';
+import { fromTraceText, isPostedTrace, type TraceFields, traceIdOf } from '../../client/telemetry/trace-context.js';
 import type { AttemptSpan, RequestSpan } from '../../common/telemetry/telemetry.interface.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { Delivery, Lease } from '../queue/delivery.interface.js';
@@ -118,9 +118,7 @@ export class UrlRequest implements PooledRequest {
     // For each request, because another one of the attempt may have been made long before.
     const headers = sender.headers.for(delivery, body, Date.now());
     const own = authorization === undefined ? headers : { Authorization: authorization, ...headers };
-    const propagated =
-      sender.propagateTrace &&
-      (this.span?.trace ?? (delivery.trace === undefined ? undefined : fromTraceText(delivery.trace)));
+    const propagated = sender.propagateTrace ? traceToPropagate(delivery.trace, this.span?.trace) : undefined;
     return { headers: propagated ? { ...own, ...propagated } : own, body };
   }
 
@@ -147,4 +145,18 @@ export class UrlRequest implements PooledRequest {
     this.sender.requestEnded(this.route);
     this.attempt.add(result && { urlId: this.route.target.id, result: { ...result, duration }, retryAfter });
   }
+}
+
+/**
+ * Returns the trace that a request carries.
+ *
+ * @param stored the trace of the message
+ * @param own the trace of the request's span
+ */
+function traceToPropagate(stored: string | undefined, own: TraceFields | undefined): TraceFields | undefined {
+  if (stored === undefined) return own;
+  const recorded = fromTraceText(stored);
+  if (!isPostedTrace(stored)) return own ?? recorded;
+  // A span that continues the trace has its id, and its `tracestate`.
+  return own && traceIdOf(own) !== traceIdOf(recorded) ? own : undefined;
 }

@@ -119,7 +119,8 @@ export class DestinationOptions extends RoutingOptions {
 
   /**
    * Whether requests carry `traceparent` and `tracestate`. They identify the request's span or, without the option
-   * `telemetry`, the trace in which the message was recorded.
+   * `telemetry`, the trace in which the message was recorded in this process. A trace that came with a posted message
+   * is never passed on.
    * @default false
    * @see docs/observability.md, "Traces"
    */

@@ -1,7 +1,7 @@
 import type { Subject } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
-import { fromTraceText } from '../../client/telemetry/trace-context.js';
+import { fromTraceText, traceIdOf } from '../../client/telemetry/trace-context.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { LogFields } from '../../common/line.logger.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
@@ -70,7 +70,7 @@ export class OutcomeReporter {
 }
 
 function deliveryFields({ id, messageId, destination, trace }: Readonly<Delivery>): LogFields {
-  return { messageId, deliveryId: id, destination, traceId: trace && fromTraceText(trace).traceparent.split('-')[1] };
+  return { messageId, deliveryId: id, destination, traceId: trace && traceIdOf(fromTraceText(trace)) };
 }
 
 /** Of several URLs, the fields are the first status answered and the duration of the slowest request. */

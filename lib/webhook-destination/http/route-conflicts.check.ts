@@ -28,7 +28,7 @@ const MODULE_PATH = '__module_path__';
 /**
  * Finds the application's own routes that the relay would answer in their place, or the reverse. A route whose path has
  * a parameter or a wildcard where the relay's has a name is only warned about, and one that begins with them is a
- * catch-all, which the relay may precede. Called before Nest registers its routes.
+ * catch-all, which the relay may precede or follow. Called before Nest registers its routes.
  *
  * @param own the relay's routes
  * @param isOwn whether a controller is that of a relay
@@ -52,7 +52,7 @@ export function checkRouteConflicts(
       faults.push(`${rule}, ${text(equal)} is also ${route.name}. Set another prefix, such as 'collect'`);
     } else if (taken.length > 0) {
       new LineLogger('WebhookDestinationModule').warn(
-        `The relay answers ${text(taken)}, which ${route.method} ${route.path} (${route.name}) matches too. ` +
+        `The relay has ${text(taken)}, which ${route.method} ${route.path} (${route.name}) matches too. ` +
           `If that route needs them, set another ingest.prefix than '${prefix}', such as 'collect'`,
       );
     }

@@ -10,7 +10,7 @@ import {
   type MessageFault,
   parseTimestamp,
 } from '../../client/message/message.rules.js';
-import { toTraceText } from '../../client/telemetry/trace-context.js';
+import { toPostedTrace, toTraceText } from '../../client/telemetry/trace-context.js';
 import type { RoutableMessage } from '../routing/destination.router.js';
 import type { BodyField } from '../routing/webhook-body.util.js';
 import { MAX_DEPTH, type PostedMessage } from './posted-message.interface.js';
@@ -63,11 +63,15 @@ export class AcceptedMessage implements RoutableMessage {
   /** JSON of the message's context, without the trace. */
   private readonly context: string | undefined;
 
-  /** @param sentAt when the sender posted the message, by its own clock */
+  /**
+   * @param sentAt when the sender posted the message, by its own clock
+   * @param isRecorded whether it was recorded in this process, so that its trace is the application's
+   */
   constructor(
     private readonly posted: PostedMessage,
     private readonly receivedAt: number,
     private readonly sentAt?: unknown,
+    isRecorded = false,
   ) {
     this.fields = posted.value as Record<string, unknown>;
     const { type, messageId, userId } = this.fields;
@@ -76,7 +80,7 @@ export class AcceptedMessage implements RoutableMessage {
     this.userId = (userId as string | null | undefined) || undefined;
     const context = posted.json('context');
     const traced = takeTrace(context);
-    this.trace = traced?.trace;
+    this.trace = traced?.trace && !isRecorded ? toPostedTrace(traced.trace) : traced?.trace;
     this.recordedBy = recorderIn(posted.json('_metadata'));
     this.context = traced ? traced.context : context;
   }

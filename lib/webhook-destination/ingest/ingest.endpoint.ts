@@ -30,8 +30,8 @@ const MAX_EXPLAINED = 100;
 type Found = IngestRoute | SettingsRequest | 'preflight';
 
 /**
- * Authenticates requests of SDKs, accepts their messages, and answers with the result. Requests reach it before the
- * application's body parsers, because SDKs post to fixed paths, in their own sizes and content types.
+ * Authenticates requests of SDKs, accepts their messages, and answers with the result. By default, requests reach it
+ * before the application's body parsers, because SDKs post to fixed paths, in their own sizes and content types.
  */
 export class IngestEndpoint implements RequestHandler<Found> {
   private readonly logger = new LimitedLogger('WebhookDestinationIngest');
@@ -44,6 +44,8 @@ export class IngestEndpoint implements RequestHandler<Found> {
   private readonly findSettings: ReturnType<typeof settingsPaths>;
   private closing = false;
   readonly routes: ControllerRoute[];
+  /** Those of the controller, which Express would find behind the application's middleware before the mount. */
+  readonly controllerRoutes: ControllerRoute[];
   /** Emits refused requests; costs nothing without subscribers. */
   readonly refused$ = new Subject<Refusal>();
 
@@ -66,16 +68,18 @@ export class IngestEndpoint implements RequestHandler<Found> {
     this.admission = new RequestAdmission(sources, options);
     const routes = ingestRoutes(prefix, (kind, request, response) => this.handle(kind, request, response));
     this.routes = routes;
+    this.controllerRoutes = options.before === 'router' ? [] : routes;
     this.paths = new Map(routes.flatMap(({ path, kind }) => [path, `${path}/`].map((whole) => [whole, kind])));
     this.findSettings = settingsPaths(prefix);
     this.mount = new HttpMount(host, this);
-    this.mount.onExpress(); // before Nest adds its body parsers
+    if (options.before === 'middleware') this.mount.onExpress(); // before Nest adds its body parsers
   }
 
-  /** Called once the queue is open, before the server listens. */
+  /** Called once the queue is open and Nest has added the application's middleware, before the server listens. */
   open(): void {
+    if (this.options.before === 'middleware') this.mount.onServer();
+    else this.mount.onExpress();
     this.mount.onFastify('onRequest');
-    this.mount.onServer();
   }
 
   /** Ends each connection with its next answer, because a busy client would keep the closing server open. */

@@ -64,6 +64,15 @@ export class IngestOptions {
   prefix: string = 'v1';
 
   /**
+   * What the endpoint receives requests before. `'middleware'`: everything in the application, IP allow lists in its
+   * middleware included. `'router'`: the application's middleware and hooks come first, then the endpoint.
+   * @default 'middleware'
+   * @see docs/ingest.md, "Your middleware"
+   */
+  @Must("be 'middleware' or 'router'", (value) => value === 'middleware' || value === 'router')
+  before: 'middleware' | 'router' = 'middleware';
+
+  /**
    * URL under which SDKs reach this application, such as `https://relay.example`: the settings that mobile and browser
    * SDKs load name it. Default: the `Host` of each request.
    * @see docs/ingest.md, "Settings of mobile and browser SDKs"

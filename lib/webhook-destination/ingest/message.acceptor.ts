@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { Subject } from 'rxjs';
 
-import { activeTraceText } from '../../client/telemetry/trace-context.js';
+import { activeTraceText, toPostedTrace } from '../../client/telemetry/trace-context.js';
 import { PartlyAcceptedError } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../observe/relay-metrics.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
@@ -64,14 +64,15 @@ export class MessageAcceptor {
    * stored in portions. Rejects if the queue cannot store them.
    *
    * @param sentAt when the sender posted the messages, by its own clock
+   * @param isRecorded whether they were recorded in this process
    * @throws {PartlyAcceptedError} if portions are stored and another one cannot be; otherwise no message is accepted
    */
-  async accept(source: string, posted: PostedMessage[], sentAt?: unknown): Promise<AcceptResult> {
+  async accept(source: string, posted: PostedMessage[], sentAt?: unknown, isRecorded = false): Promise<AcceptResult> {
     const rejected: RejectedMessage[] = [];
     let accepted = 0;
     let portions = 0;
     try {
-      for (const { portion, ...checked } of this.steps(source, posted, sentAt)) {
+      for (const { portion, ...checked } of this.steps(source, posted, sentAt, isRecorded)) {
         if (portions > 0) await setImmediate(); // others have their turn
         await this.store(portion, { isBegun: portions > 0 });
         portions++;
@@ -127,14 +128,15 @@ export class MessageAcceptor {
   }
 
   /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */
-  private *steps(source: string, posted: PostedMessage[], sentAt: unknown): Generator<Step, void> {
+  private *steps(source: string, posted: PostedMessage[], sentAt: unknown, isRecorded: boolean): Generator<Step, void> {
     const receivedAt = Date.now();
     const acceptedAt = this.queue.now();
-    const trace = activeTraceText(); // for messages of other SDKs: the trace of their request
+    const active = activeTraceText(); // for messages of other SDKs: the trace of their request
+    const trace = active && !isRecorded ? toPostedTrace(active) : active;
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {
       // Apart from the generator, which costs single events most: bench/README.md, "Beside the version before portions".
-      const messages = this.check(posted, start, step.rejected, receivedAt, sentAt);
+      const messages = this.check(posted, start, step.rejected, receivedAt, sentAt, isRecorded);
       for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
         step.portion.add(delivery);
         if (!step.portion.isFull) continue;
@@ -156,6 +158,7 @@ export class MessageAcceptor {
     rejected: RejectedMessage[],
     receivedAt: number,
     sentAt: unknown,
+    isRecorded: boolean,
   ): AcceptedMessage[] {
     const messages: AcceptedMessage[] = [];
     const end = Math.min(start + CHECKED, posted.length);
@@ -164,7 +167,7 @@ export class MessageAcceptor {
       if (fault) {
         rejected.push({ index, ...fault });
         this.metrics?.reject(fault.code);
-      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt));
+      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt, isRecorded));
     }
     return messages;
   }

@@ -14,7 +14,10 @@ export interface NewDelivery {
   body: Buffer;
   /** When it was accepted, in ms since the epoch. */
   acceptedAt: number;
-  /** W3C trace context of the recording call, if any: `traceparent`, optionally with a space and `tracestate`. */
+  /**
+   * W3C trace context of the recording call, if any: `traceparent`, optionally with a space and `tracestate`. One that
+   * came with a request begins with `posted` and a space.
+   */
   trace?: string | undefined;
   /** Method or route that recorded the message, if known: `OrdersController.create` or `POST /orders/:id`. */
   recordedBy?: string | undefined;

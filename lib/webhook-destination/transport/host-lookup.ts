@@ -19,6 +19,9 @@ const OTHER_FAMILY_TIMEOUT = 500;
 /** Error codes for a name that DNS does not know; other failures may be temporary. */
 const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED', 'EREFUSED']);
 
+/** Error code of a look-up by the system, which is made only for names that DNS does not know. */
+const SYSTEM_FAILED = 'EAI_AGAIN';
+
 /** Rules of `resolv.conf`. */
 interface SearchRules {
   domains: string[];
@@ -51,24 +54,29 @@ export class HostLookup {
     this.search = systemFile(resolvConf, parseSearchRules);
   }
 
-  /** Returns all addresses of a name, in order of preference. Concurrent calls for one name share the answer. */
-  addressesOf(hostname: string): Promise<LookupAddress[]> {
-    let answer = this.pending.get(hostname);
+  /**
+   * Returns all addresses of a name, in order of preference. Concurrent calls for one name share the answer.
+   *
+   * @param isComplete whether to reject when a server does not answer for both IPv4 and IPv6
+   */
+  addressesOf(hostname: string, isComplete = false): Promise<LookupAddress[]> {
+    const key = `${hostname} ${isComplete}`;
+    let answer = this.pending.get(key);
     if (!answer) {
-      answer = this.find(hostname).finally(() => this.pending.delete(hostname));
-      this.pending.set(hostname, answer);
+      answer = this.find(hostname, isComplete).finally(() => this.pending.delete(key));
+      this.pending.set(key, answer);
     }
     return answer;
   }
 
-  private async find(hostname: string): Promise<LookupAddress[]> {
+  private async find(hostname: string, isComplete: boolean): Promise<LookupAddress[]> {
     const family = isIP(hostname);
     if (family !== 0) return [{ address: hostname, family }];
     const listed = this.hosts().get(hostname.toLowerCase());
     if (listed) return listed;
     if (isLocalhost(hostname)) return LOCALHOST_ADDRESSES.map((address) => ({ address, family: isIP(address) }));
     try {
-      return await this.askServers(hostname);
+      return await this.askServers(hostname, isComplete);
     } catch (error) {
       if (isUnknown(error)) return this.askSystem(hostname);
       throw error;
@@ -76,13 +84,13 @@ export class HostLookup {
   }
 
   /** Queries the DNS servers of `dns.setServers()` or of the system over sockets, which block no thread. */
-  private async askServers(hostname: string): Promise<LookupAddress[]> {
+  private async askServers(hostname: string, isComplete: boolean): Promise<LookupAddress[]> {
     const rules = this.search();
     const resolver = this.currentResolver(rules);
     let failure: unknown;
     for (const name of candidates(hostname, rules)) {
       try {
-        return await ask(resolver, name);
+        return await ask(resolver, name, isComplete);
       } catch (error) {
         if ((error as { code?: unknown }).code === 'ETIMEOUT') throw error;
         if (failure === undefined || !isUnknown(error)) failure = error;
@@ -129,16 +137,21 @@ function isUnknown(error: unknown): boolean {
   return UNKNOWN.has(String((error as { code?: unknown }).code));
 }
 
-async function ask(resolver: dns.Resolver, name: string): Promise<LookupAddress[]> {
+/** Returns whether `addressesOf` rejected because the name is unknown here, and not for want of an answer. */
+export function isUnknownName(error: unknown): boolean {
+  return isUnknown(error) || (error as { code?: unknown }).code === SYSTEM_FAILED;
+}
+
+async function ask(resolver: dns.Resolver, name: string, isComplete: boolean): Promise<LookupAddress[]> {
   const questions = [toAddresses(resolver.resolve4(name), 4), toAddresses(resolver.resolve6(name), 6)];
-  try {
-    await Promise.any(questions);
-  } catch (error) {
-    const failures = (error as AggregateError).errors as unknown[];
-    throw failures.find((failure) => !isUnknown(failure)) ?? failures[0];
-  }
-  const answers = questions.map((question) => within(OTHER_FAMILY_TIMEOUT, question, name).catch(() => []));
-  const lists = await Promise.all(answers);
+  await Promise.any(questions).catch(() => undefined);
+  const answers = await Promise.allSettled(
+    isComplete ? questions : questions.map((question) => within(OTHER_FAMILY_TIMEOUT, question, name)),
+  );
+  const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
+  const failure = failures.find((reason) => !isUnknown(reason)) ?? failures[0];
+  if (lists.length === 0 || (isComplete && failure !== undefined && !isUnknown(failure))) throw failure;
   if (prefersIpv6()) lists.reverse();
   return lists.flat();
 }

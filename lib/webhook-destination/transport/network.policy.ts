@@ -88,10 +88,15 @@ export class NetworkPolicy {
     return `delivery.allowedNetworks: [${[...all].map((network) => `'${network}'`).join(', ')}]`;
   }
 
-  /** Returns the current addresses of a URL's host. Rejects if it has none. */
-  async addressesOf(url: URL): Promise<string[]> {
+  /**
+   * Returns the current addresses of a URL's host. Rejects if it has none.
+   *
+   * @param isComplete as in `HostLookup.addressesOf`
+   */
+  async addressesOf(url: URL, isComplete = false): Promise<string[]> {
     const known = knownAddresses(url);
-    return known.length > 0 ? known : (await this.hosts.addressesOf(toHostname(url))).map(({ address }) => address);
+    if (known.length > 0) return known;
+    return (await this.hosts.addressesOf(toHostname(url), isComplete)).map(({ address }) => address);
   }
 
   /** Replaces `dns.lookup`: returns only allowed addresses, and fails if a name has none. */

@@ -9,6 +9,7 @@ import { RelayError } from '../../client/relay.error.js';
 import { within } from '../../common/time.util.js';
 import { type ConnectionOptions, ENVIRONMENT } from './connection.options.js';
 import { guardedConnector, verifyingConnector } from './guarded.connector.js';
+import { isUnknownName } from './host-lookup.js';
 import { NetworkPolicy } from './network.policy.js';
 import { basicAuthorization } from './webhook-target.js';
 
@@ -63,9 +64,13 @@ export function proxyConnector(
 
   async function connect({ hostname, port, protocol }: buildConnector.Options): Promise<Socket> {
     const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
-    // The proxy may use any of the addresses, and may know a name that is unknown here, or that no server here answers.
-    const found = policy.addressesOf(new URL(`${protocol}//${host}`));
-    const addresses = await within(timeout * LOOKUP_SHARE, found, host).catch((): string[] => []);
+    // The proxy may use any of the addresses, so all must be known. Only a name that does not exist here is left to it:
+    // a receiver whose name server is slow would otherwise choose any address.
+    const found = policy.addressesOf(new URL(`${protocol}//${host}`), true).catch((error: unknown): string[] => {
+      if (isUnknownName(error)) return [];
+      throw error;
+    });
+    const addresses = await within(timeout * LOOKUP_SHARE, found, `the look-up of ${host}`);
     const refused = addresses.find((address) => !policy.allows(address));
     if (refused !== undefined) throw policy.refusal(refused);
     return tunnel(proxy, toProxy, `${host}:${port || (protocol === 'https:' ? 443 : 80)}`, timeout);

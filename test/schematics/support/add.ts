@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+
 import { nestAdd, type NestAddOptions } from '../../../lib/schematics/nest-add.schematic.js';
 
 const MAIN = `import { NestFactory } from '@nestjs/core';
@@ -24,4 +26,13 @@ export function add(files: Record<string, string>, options: NestAddOptions = {})
     },
   );
   return { files: all, lines, warnings };
+}
+
+/** Runs the commands that the generated `.env.example` gives for its settings; returns what each prints. */
+export function generateSettings(): Record<string, string> {
+  const example = add(NEW_FILES).files.get('.env.example')!;
+  const commands = example.matchAll(/^# .*, from: (.+)\n(?:#.*\n)*(\w+)=$/gm);
+  const generated: Record<string, string> = {};
+  for (const [, command, name] of commands) generated[name!] = execFileSync('sh', ['-c', command!]).toString().trim();
+  return generated;
 }

@@ -159,7 +159,7 @@ describe.each(platforms)("The application's own routes on $platform", ({ createA
     vi.restoreAllMocks();
     expect(lines).toContainEqual(
       expect.stringMatching(
-        /^The relay answers POST \/v1\/batch, .*POST \/v1\/delete, which POST \/v1\/:resource \(ResourceController\.create\) matches too\. If that route needs them, set another ingest\.prefix than 'v1'/,
+        /^The relay has POST \/v1\/batch, .*POST \/v1\/delete, which POST \/v1\/:resource \(ResourceController\.create\) matches too\. If that route needs them, set another ingest\.prefix than 'v1'/,
       ),
     );
   });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
@@ -13,13 +13,16 @@ import {
   type ExecutionContext,
   type INestApplication,
   Injectable,
+  type MiddlewareConsumer,
+  Module,
   type NestInterceptor,
+  type NestModule,
   Post,
   RequestTimeoutException,
   ValidationPipe,
   VersioningType,
 } from '@nestjs/common';
-import { ExpressAdapter } from '@nestjs/platform-express';
+import { ExpressAdapter, type NestExpressApplication } from '@nestjs/platform-express';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { IsString } from 'class-validator';
 import express from 'express';
@@ -30,7 +33,7 @@ import { describe, expect, it } from 'vitest';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
 import { post } from '../../support/post.js';
-import { startRelayApp } from '../../support/relay.app.js';
+import { type RelayAppOptions, startRelayApp } from '../../support/relay.app.js';
 
 class Comment {
   @IsString()
@@ -189,6 +192,72 @@ describe.each(platforms)('Beside the fixed paths on $platform, the endpoint', ({
       expect(headers.has('Access-Control-Allow-Credentials')).toBe(false);
     }
   });
+});
+
+/** Lets nobody in, as an IP allow list does for strangers. */
+const refuse = (_request: unknown, response: ServerResponse) => void response.writeHead(403).end();
+
+@Module({})
+class RefusingModule implements NestModule {
+  configure(consumer: MiddlewareConsumer): void {
+    consumer.apply(refuse).forRoutes('{*path}');
+  }
+}
+
+describe.each(platforms)('Beside the middleware of the application on $platform, the endpoint', ({ createAdapter }) => {
+  const afterwards = useCleanUps();
+  const places: [string, RelayAppOptions][] = [
+    ['app.use()', { prepare: (app) => app.use(refuse) }],
+    ['a module', { metadata: { imports: [RefusingModule] } }],
+  ];
+
+  it.each(places)('comes first by default, before that of %s', async (_place, settings) => {
+    const { host, receiver } = await startRelayApp(afterwards, createAdapter(), settings);
+    expect((await post(`${host}/v1/track`, message)).status).toBe(200);
+    await receiver.received(1);
+  });
+
+  it.each(places)("comes behind that of %s with before: 'router'", async (_place, settings) => {
+    const { host, relay } = await startRelayApp(afterwards, createAdapter(), {
+      ...settings,
+      options: { ingest: { before: 'router', cors: true } },
+    });
+    for (const path of ['v1/track', 'v1/track/', '//v1/track', 'v1/projects/wk_shop/settings']) {
+      const method = path.endsWith('settings') ? 'GET' : 'POST';
+      const init = { method, headers: authorization, ...(method === 'POST' && { body: JSON.stringify(message) }) };
+      expect((await fetch(`${host}/${path}`, init)).status).toBe(403);
+    }
+    expect(
+      (await fetch(`${host}/v1/track`, { method: 'OPTIONS', headers: { Origin: 'https://a.example' } })).status,
+    ).toBe(403);
+    expect(await relay.stats()).toEqual([]);
+  });
+
+  it.each([undefined, 'api'])(
+    "comes before guards and pipes with before: 'router', and the prefix %s",
+    async (prefix) => {
+      const { host, receiver } = await startRelayApp(afterwards, createAdapter(), {
+        options: { ingest: { before: 'router' } },
+        prepare: (app) => {
+          if (prefix !== undefined) app.setGlobalPrefix(prefix);
+          app.useGlobalGuards(new NobodyGuard());
+          // Fastify parses bodies behind the endpoint.
+          if (app.getHttpAdapter().getType() === 'express')
+            (app as NestExpressApplication).useBodyParser('json', { limit: '516kb' });
+        },
+      });
+      expect((await post(`${host}/v1/batch`, batch)).status).toBe(200);
+      const plain = {
+        method: 'POST',
+        headers: { ...authorization, 'Content-Type': 'text/plain' },
+        body: JSON.stringify(message),
+      };
+      expect((await fetch(`${host}/v1/track`, plain)).status).toBe(200);
+      await receiver.received(16);
+      expect((await fetch(`${host}/v1/projects/wk_shop/settings`)).status).toBe(200);
+      expect((await post(`${host}/v1/other`, message)).status).toBe(404);
+    },
+  );
 });
 
 describe('In a host on Express that', () => {

@@ -15,6 +15,9 @@ import { waitFor } from '../../support/wait-for.js';
 const SOON = { initialRetryDelay: 20, maxRetryDelay: 40 };
 const LATER = { initialRetryDelay: 60_000, maxRetryDelay: 60_000 };
 
+/** RCODE of a name server that cannot find out. */
+const SERVFAIL = 2;
+
 const VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'];
 
 function setVariables(values: Record<string, string> = {}): void {
@@ -190,16 +193,28 @@ describe('delivery.proxy', () => {
     expect(started.log.matching(/^(warn|error) Destination/)).toEqual([]);
   });
 
-  it('finds the receiver though the name servers here answer nothing', async () => {
-    const server = await DnsServer.start();
-    cleanUp(() => server.stop());
-    server.answers['receiver.example'] = 'silence';
-    const receiver = await receive();
-    const proxy = await start(receiver.port);
-    const started = await relay('http://receiver.example/hook', { proxy: proxy.url(), timeout: 1_000 });
-    await started.track('m1');
-    expect(await started.settled('delivered')).toMatchObject([{ attempt: 1 }]);
-  });
+  it.each<[name: string, how: string, answer: DnsServer['answers'][string], error: RegExp]>([
+    ['silent.example', 'nothing', 'silence', /look-up of silent\.example took longer than 0\.5 s/],
+    ['ipv4.example', 'for IPv4 only', { ipv4: '127.0.0.1', ipv6: 'silence' }, /ipv4\.example took longer than 0\.5 s/],
+    ['ipv6.example', 'for IPv6 only', { ipv4: 'silence', ipv6: '::1' }, /ipv6\.example took longer than 0\.5 s/],
+    ['failing.example', 'with a failure', SERVFAIL, /ESERVFAIL/],
+    ['half.example', 'with a failure for IPv6', { ipv4: '127.0.0.1', ipv6: SERVFAIL }, /queryAaaa ESERVFAIL/],
+  ])(
+    'is not asked for %s, for which name servers answer %s: the delivery is retried',
+    async (name, _how, answer, error) => {
+      const server = await DnsServer.start();
+      cleanUp(() => server.stop());
+      server.answers[name] = answer;
+      const receiver = await receive();
+      const proxy = await start(receiver.port);
+      const settings = { proxy: proxy.url(), timeout: 1_000, allowedNetworks: ['localhost'], ...LATER };
+      const started = await relay(`http://${name}/hook`, settings);
+      await started.track('m1');
+      const results = [{ outcome: 'temporary', error: expect.stringMatching(error) }];
+      expect(await started.settled('retry')).toMatchObject([{ results }]);
+      expect(proxy.asked).toEqual([]);
+    },
+  );
 
   it("is the environment's on request, and none without it", async () => {
     const receiver = await receive();

@@ -23,7 +23,7 @@ describe('LivePeers', () => {
       vi.advanceTimersByTime(100);
       const text = sent.splice(0).at(-1);
       if (text === undefined) return undefined;
-      expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(7_000);
+      expect(Buffer.byteLength(JSON.stringify(text))).toBeLessThanOrEqual(5_800);
       const answer = JSON.parse(text) as { events: LiveEvent[]; missed: number };
       return { kinds: answer.events.map(({ kind }) => kind), missed: answer.missed };
     };
