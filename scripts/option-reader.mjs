@@ -80,7 +80,9 @@ export class OptionReader {
         )
       : this.typeText(node.type, anchors, below);
     const row = { name, type, defaultValue: defaultValue ?? '', text, isRequired, isInherited };
-    return [row, ...[...below].flatMap((nested) => this.read(nested, { anchors, prefix: `${name}.` }))].map((one) => ({
+    const nested = [...below].flatMap((type) => this.read(type, { anchors, prefix: `${name}.` }));
+    const unique = new Map(nested.map((one) => [one.name, one])); // types of a union may have a field in common
+    return [row, ...unique.values()].map((one) => ({
       ...one,
       isRequired: Boolean(defaultValue?.startsWith('required')), // rows of its fields stay below it
       isInherited,

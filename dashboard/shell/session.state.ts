@@ -50,11 +50,11 @@ export async function restoreSession(): Promise<void> {
 
 /** @throws {ApiError} for a wrong token, or after too many wrong tokens */
 export async function signIn(token: string): Promise<void> {
-  const answer = await request<{ access: 'read' | 'write'; expiresAt: number }>('POST', 'session', {
+  const answer = await request<{ access: 'read' | 'write'; user?: string; expiresAt: number }>('POST', 'session', {
     body: { token, base: BASE.pathname.slice(0, -1) },
   });
   store(HINT, String(answer.expiresAt));
-  session.value = { state: 'in', access: answer.access };
+  session.value = { state: 'in', access: answer.access, user: answer.user };
 }
 
 /** @throws {ApiError} if the relay could not clear the cookie */

@@ -42,7 +42,7 @@ function TokenForm() {
     <Form class="panel form" formRef={form} onSubmit={run}>
       <TextField
         label="Admin token"
-        hint="The value of the application’s option admin.token. With admin.readToken, the session is read-only."
+        hint="A token of the application’s option admin. With a read-only token, the session is read-only."
         type="password"
         autocomplete="current-password"
         value={token}

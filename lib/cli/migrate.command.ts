@@ -63,6 +63,7 @@ async function copyRegistry(
   let kept = 0;
   for (const record of (await source?.read(0)) ?? []) {
     const { document } = record;
+    if (record.kind === 'session') continue; // its browser signs in again
     const key = keyOf(record);
     const isCopied = !present.has(key) && (await target.write(record, 0)) !== undefined;
     // A removal is copied as well, because it ends the deliveries that are moved.

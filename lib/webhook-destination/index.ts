@@ -2,7 +2,10 @@ export type {
   AdminAccess,
   AdminCaller,
   AdminGuardOptions,
+  AdminNamedToken,
+  AdminNamedTokensOptions,
   AdminOptions,
+  AdminSessionOptions,
   AdminTokenOptions,
 } from './admin/admin.options.js';
 export type { AuditEntry } from './admin/audit.log.js';
@@ -54,7 +57,7 @@ export type {
   StoreBatch,
   StoreOwner,
 } from './queue/store/delivery-store.interface.js';
-export type { RegistryRecord, RegistryStore } from './queue/registry-store.interface.js';
+export type { RecordKind, RegistryRecord, RegistryStore } from './queue/registry-store.interface.js';
 export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from '../stores/sqlite/sqlite.queue.js';
 export {

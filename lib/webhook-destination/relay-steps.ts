@@ -6,6 +6,7 @@ import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import type { Metric } from '../common/telemetry/metric.js';
 import type { AdminApi } from './admin/api/admin-api.js';
 import { AuditLog } from './admin/audit.log.js';
+import { namedTokens } from './admin/token.rules.js';
 import { UserDeletion } from './admin/user-deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { ControllerRoute } from './http/route.controller.js';
@@ -77,7 +78,9 @@ export class RelaySteps {
     this.acceptor = new MessageAcceptor(router, this.queue, metrics);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, metrics);
     for (const destination of destinations) this.dispatcher.put(destination);
-    this.registry = createRegistry(options, this.queue, {
+    const tokens = namedTokens(admin).map(({ token }) => token);
+    const settings = { ...options, isAdminToken: (key: string) => tokens.includes(key) };
+    this.registry = createRegistry(settings, this.queue, {
       source: this.sources,
       destination: {
         put: (destination) => {

@@ -17,6 +17,7 @@ import type { DeliveryQueueFactory } from './queue/delivery.queue.js';
 import { QUEUE_RULE } from './queue/queue.factory.js';
 import { sqliteQueue } from '../stores/sqlite/sqlite.queue.js';
 import { ADMIN_RULE, type AdminOptions, areAdminOptions } from './admin/admin.options.js';
+import { findTokenFaults } from './admin/token.rules.js';
 import { DeliveryOptions } from './dispatch/delivery.options.js';
 import { DestinationOptions } from './dispatch/destination.options.js';
 import { findDeliveryFaults } from './dispatch/destination.rules.js';
@@ -170,7 +171,7 @@ export function checkOptions(
 
 /** Returns the faults between options that are each valid on their own. */
 function findRelationFaults(options: WebhookDestinationOptions): string[] {
-  const { sources, destinations, delivery, queue, mode, registry, registrySecret } = options;
+  const { sources, destinations, delivery, queue, mode, registry, registrySecret, admin } = options;
   const names = new Set(sources.map(({ name }) => name));
   return [
     ...(mode !== 'all' && !queue.isShared
@@ -187,6 +188,7 @@ function findRelationFaults(options: WebhookDestinationOptions): string[] {
         .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is not declared`),
     ),
     ...findDeliveryFaults(destinations, delivery),
+    ...findTokenFaults(admin, sources),
   ];
 }
 

@@ -65,7 +65,12 @@ function placeRoutes(controller: RouteController): Provider {
       const { admin, ingest } = options.reveal();
       if (admin) {
         const { AdminApi } = await import('./admin/api/admin-api.js');
-        const gate = new AdminGate(admin, createAddressReader(ingest?.clientAddress), steps.audit);
+        const gate = new AdminGate(
+          admin,
+          createAddressReader(ingest?.clientAddress),
+          steps.audit,
+          steps.queue.registry,
+        );
         steps.api = new AdminApi(service, steps, host, gate);
       }
       await placeRelayController(controller, steps);

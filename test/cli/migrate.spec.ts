@@ -186,6 +186,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       for (const [name, document] of Object.entries(documents)) {
         await file.registry.write({ kind: 'destination', name, document }, 0);
       }
+      await file.registry.write({ kind: 'session', name: 'ended', document: '{}' }, 0); // stays in the file
       const gone = await file.registry.write({ kind: 'source', name: 'gone', document: '{}' }, 0);
       await file.registry.write({ kind: 'source', name: 'gone', document: undefined }, gone!);
       await file.close();

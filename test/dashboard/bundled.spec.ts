@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { TOKEN } from '../webhook-destination/admin/api/support.js';
 
 /** What Nest itself loads only where it is installed, and what has native parts. */
 const EXTERNAL = [
@@ -37,7 +38,7 @@ describe('An application that esbuild bundles', () => {
       tsconfigRaw: { compilerOptions: { experimentalDecorators: true } },
     });
     const child = spawn(process.execPath, [file], {
-      env: { ...process.env, ADMIN_TOKEN: 'admin-t0ken' },
+      env: { ...process.env, ADMIN_TOKEN: TOKEN },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     afterwards(async () => {

@@ -13,7 +13,7 @@ const POLICY =
 
 const HEADERS = {
   'content-security-policy': POLICY,
-  'referrer-policy': 'no-referrer',
+  'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 };
 
@@ -25,8 +25,9 @@ const headersOf = ({ headers }: Response) => Object.fromEntries(headers);
 /** Lets in requests with the header `x-user`. */
 class HeaderGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
-    const { headers } = context.switchToHttp().getRequest<IncomingMessage>();
-    if (headers['x-user'] === undefined) throw new UnauthorizedException('sign in to the shop');
+    const request = context.switchToHttp().getRequest<IncomingMessage & { user?: unknown }>();
+    request.user = request.headers['x-user'];
+    if (request.user === undefined) throw new UnauthorizedException('sign in to the shop');
     return true;
   }
 }

@@ -14,7 +14,7 @@ import type { Page } from 'playwright-core';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { onExpress } from '../support/platforms.js';
-import { READ_TOKEN, startApi } from '../webhook-destination/admin/api/support.js';
+import { READ_TOKEN, startApi, TOKEN } from '../webhook-destination/admin/api/support.js';
 import { expectGoodLook, signIn, useDashboard } from './support/dashboard.harness.js';
 import { startProxy } from './support/path-rewriting.proxy.js';
 
@@ -44,7 +44,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     const { page, host } = await open(createAdapter(), { token: null });
     await expectGoodLook(page, 'sign-in');
     expect(await page.title()).toBe('Sign in · Analytics relay');
-    await page.keyboard.type('admin-t0ken');
+    await page.keyboard.type(TOKEN);
     await page.keyboard.press('Enter');
     await heading(page, 'Overview').waitFor();
     await expectGoodLook(page, 'shell');
@@ -81,7 +81,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     await page.getByText('Your session has ended. Sign in again to continue.').waitFor();
     await page.waitForLoadState('networkidle');
     await page.getByText('Your session has ended. Sign in again to continue.').waitFor();
-    await signIn(page, 'admin-t0ken');
+    await signIn(page, TOKEN);
     await heading(page, 'crm').waitFor();
     expect(page.url()).toContain('#/destinations/crm?a=b');
   });

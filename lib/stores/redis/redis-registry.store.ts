@@ -1,5 +1,5 @@
 import {
-  type RegistryKind,
+  type RecordKind,
   type RegistryRecord,
   type RegistryStore,
   TOMBSTONE_AGE,
@@ -85,6 +85,6 @@ export class RedisRegistryStore implements RegistryStore {
 
 function toRecord(id: string, revision: number, document: string | null): RegistryRecord {
   const space = id.indexOf(' ');
-  const kind = id.slice(0, space) as RegistryKind;
+  const kind = id.slice(0, space) as RecordKind;
   return { kind, name: id.slice(space + 1), revision, document: document ?? undefined };
 }

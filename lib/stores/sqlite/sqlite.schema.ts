@@ -73,7 +73,7 @@ export const SCHEMA = `
   CREATE INDEX delivery_unreadable ON delivery (id) WHERE reason = '${UNREADABLE}';
   CREATE TABLE registry (
     revision INTEGER PRIMARY KEY,
-    kind TEXT NOT NULL CHECK (kind IN ('source', 'destination')),
+    kind TEXT NOT NULL CHECK (kind IN ('source', 'destination', 'session')),
     name TEXT NOT NULL,
     document TEXT
   ) STRICT;

@@ -1,19 +1,30 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { CanActivate, ExecutionContext, HttpException, Type } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
-import { firstValueFrom, isObservable } from 'rxjs';
+import { concatMap, EMPTY, first, interval, merge, type Observable } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
+import { within } from '../../common/time.util.js';
 import type { AddressReader } from '../http/client-address.js';
-import { ArgumentError } from '../../common/relay.errors.js';
 import type { PlatformPair } from '../http/http.mount.js';
 import { RequestError } from '../http/request.error.js';
-import type { AdminAccess, AdminCaller, AdminGuardOptions, AdminOptions } from './admin.options.js';
-import { AdminTokens } from './admin.tokens.js';
-import type { AuditLog } from './audit.log.js';
-import { readSession } from './session.cookie.js';
+import type { RegistryStore } from '../queue/registry-store.interface.js';
+import type { AdminAccess, AdminCaller, AdminOptions } from './admin.options.js';
+import { AdminSessions } from './admin.sessions.js';
+import { AdminTokens, type TokenRole } from './admin.tokens.js';
+import { ApplicationGuard } from './application.guard.js';
+import type { AuditEntry, AuditLog } from './audit.log.js';
+import { siteOf } from './request-site.util.js';
+import { readSessionIds } from './session.cookie.js';
 import { SignInLimit } from './sign-in.limit.js';
+import { MIN_TOKEN_LENGTH, shortTokens } from './token.rules.js';
+
+/** Interval at which the callers of open streams are checked again, in ms. */
+const RECHECK_INTERVAL = 60_000;
+
+/** Time limit for a guard to admit such a caller again, in ms. */
+const RECHECK_TIME = 5_000;
 
 /**
  * Authenticates requests to the admin routes by a configured token, by a session or by the application's guard. All
@@ -22,48 +33,72 @@ import { SignInLimit } from './sign-in.limit.js';
 export class AdminGate {
   readonly #options: AdminOptions; // private, because it may contain tokens
   readonly #tokens: AdminTokens | undefined;
+  private readonly sessions: AdminSessions | undefined;
+  /** The application's guard, if it decides. */
+  readonly guard: ApplicationGuard | undefined;
   private readonly limit = new SignInLimit();
-  private guard: CanActivate | undefined;
+  private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
   private isOpen = false;
 
+  /** @param store keeps the sessions */
   constructor(
     options: AdminOptions,
     readonly addressOf: AddressReader,
     private readonly audit: AuditLog,
+    store: RegistryStore,
   ) {
     this.#options = options;
-    if ('token' in options) this.#tokens = new AdminTokens(options);
+    if ('guard' in options) {
+      this.guard = new ApplicationGuard(options, this.logger);
+      return;
+    }
+    this.#tokens = new AdminTokens(options);
+    this.sessions = new AdminSessions(store, this.#tokens, options.idleTimeout);
   }
 
   /** Resolves the guard. A class is looked up in all modules of the application, or created with its dependencies. */
   async prepare(moduleRef: ModuleRef): Promise<void> {
-    if (!('guard' in this.#options)) return;
-    const { guard } = this.#options;
-    this.guard = typeof guard === 'function' ? await resolve(guard, moduleRef) : guard;
+    for (const option of shortTokens(this.#options)) {
+      this.logger.warn(
+        `${option} has fewer than ${MIN_TOKEN_LENGTH} characters, and could be guessed. Use 32 random bytes; with ` +
+          'NODE_ENV=production, the application does not start with a shorter token',
+      );
+    }
+    await this.guard?.prepare(moduleRef);
   }
 
-  /** Admits requests from now on. */
-  open(): void {
+  /** Admits requests from now on. Called once the queue is open. */
+  async open(): Promise<void> {
+    await this.sessions?.open();
     this.isOpen = true;
   }
 
+  /** Called before the queue closes. */
+  close(): void {
+    this.sessions?.close();
+    this.logger.end();
+  }
+
   /**
-   * Resolves with the caller if the caller has the needed access.
+   * Resolves with the caller of a request.
    *
    * @throws {RequestError} 401, 403 or 429; otherwise the guard's own error
    */
-  async authorize(platform: PlatformPair, needed: AdminAccess = 'write'): Promise<AdminCaller> {
-    if (!this.isOpen) throw new RelayError('starting', 'the application is still starting');
-    const caller = await this.authenticate(platform);
-    if (needed === 'read' || caller.access === 'write') return caller;
-    throw new RequestError('read_only', 'the caller may only read');
+  authenticate(platform: PlatformPair): Promise<AdminCaller> {
+    return this.identify(platform, true);
   }
 
-  /** Like {@link authorize}, but also works before the application has started, and accepts callers with any access. */
-  async authenticate(platform: PlatformPair): Promise<AdminCaller> {
-    if (!this.#tokens) return this.authenticateByGuard(platform);
-    const request = platform[0] as IncomingMessage & { raw?: IncomingMessage };
-    return this.authenticateByToken(request.raw ?? request);
+  /**
+   * Emits once the caller of a request is no longer admitted: all are checked each minute, and when a session ends. The
+   * guard sees the request as it was.
+   */
+  refused$(platform: PlatformPair): Observable<unknown> {
+    const isRefused = (): Promise<boolean> =>
+      within(RECHECK_TIME, this.identify(platform, false), 'the check of a stream').then(
+        () => false,
+        () => true,
+      );
+    return merge(interval(RECHECK_INTERVAL), this.sessions?.ended$ ?? EMPTY).pipe(concatMap(isRefused), first(Boolean));
   }
 
   /** Whether callers sign in with a token. */
@@ -72,98 +107,85 @@ export class AdminGate {
   }
 
   /**
-   * Signs in with a token.
+   * Signs in with a token. Resolves with the id of a new session.
    *
-   * @throws {RequestError} 401 for a wrong token, 429 if the address must wait, 404 if a guard is configured
+   * @throws {RequestError} 401 or 429 for a wrong token, 404 if a guard is configured
    */
-  async signIn(request: IncomingMessage, token: string): Promise<{ caller: AdminCaller; session: string }> {
-    const tokens = this.#tokens;
-    if (!tokens) throw new RequestError('sign_in_unknown', "sign-in is up to the application's guard");
-    const caller = await this.check(request, token);
-    return { caller, session: tokens.sign(caller, Date.now()) };
+  async signIn(
+    request: IncomingMessage,
+    token: string,
+  ): Promise<Pick<AdminCaller, 'access' | 'user'> & { id: string }> {
+    if (!this.sessions) throw new RequestError('sign_in_unknown', "sign-in is up to the application's guard");
+    this.checkOpen();
+    const role = await this.check(request, token);
+    const id = await this.sessions.start(role);
+    const { access, user } = role;
+    const address = this.addressOf(request);
+    this.audit.record({ action: 'sign-in', by: 'token', user, address, details: { access } });
+    return { access, user, id };
   }
 
-  private async authenticateByToken(request: IncomingMessage): Promise<AdminCaller> {
+  /** Ends the sessions of a request. */
+  async signOut(request: IncomingMessage): Promise<void> {
+    this.checkOpen();
+    const ids = readSessionIds(request);
+    if (!this.sessions || ids.length === 0) return;
+    const address = this.addressOf(request);
+    for (const { user } of await this.sessions.end(ids)) {
+      this.audit.record({ action: 'sign-out', by: 'session', user, address });
+    }
+  }
+
+  /** Records in the audit log that a request was refused for lack of rights; other refusals are not recorded. */
+  recordRefusal(request: IncomingMessage, { code, status }: RequestError, about: Partial<AuditEntry> = {}): void {
+    if (status !== 403 && code !== 'admin_only') return;
+    const address = this.addressOf(request);
+    this.audit.refused({ ...about, action: 'request.refused', address, details: { code, ...about.details } });
+  }
+
+  /** @param isUse whether the request counts as a use of its session */
+  private async identify(platform: PlatformPair, isUse: boolean): Promise<AdminCaller> {
+    this.checkOpen();
+    if (this.guard) return this.guard.identify(platform);
+    const request = platform[0] as IncomingMessage & { raw?: IncomingMessage };
+    return this.identifyByToken(request.raw ?? request, isUse);
+  }
+
+  private async identifyByToken(request: IncomingMessage, isUse: boolean): Promise<AdminCaller> {
     const [, token] = /^bearer +(\S+) *$/i.exec(request.headers.authorization ?? '') ?? [];
-    if (token !== undefined) return this.check(request, token);
-    const session = readSession(request);
-    const caller = session === undefined ? undefined : this.#tokens!.verify(session, Date.now());
-    if (caller) return caller;
-    const rule = 'the request needs the admin token as a Bearer token, or the cookie of a session that has not expired';
+    if (token !== undefined) return toCaller(await this.check(request, token), 'token');
+    const ids = readSessionIds(request);
+    if (ids.length > 0 && siteOf(request) !== 'own') {
+      const rule =
+        'a session counts only in requests of pages of the same origin, which Sec-Fetch-Site or Origin shows';
+      throw new RequestError('cross_site', rule, 'Cookie');
+    }
+    const role = ids.length > 0 ? await this.sessions!.find(ids, isUse) : undefined;
+    if (role) return toCaller(role, 'session');
+    const rule = 'the request needs the admin token as a Bearer token, or the cookie of a session that has not ended';
     throw new RequestError('admin_token_wrong', rule, 'Authorization');
   }
 
-  private async check(request: IncomingMessage, token: string): Promise<AdminCaller> {
+  private async check(request: IncomingMessage, token: string): Promise<TokenRole> {
+    const role = this.#tokens!.find(token);
+    if (role) return role;
     const address = this.addressOf(request);
-    try {
-      return await this.limit.admit(address, token, () => this.#tokens!.find(token));
-    } catch (error) {
-      this.audit.refused(address, (error as RequestError).code);
+    return this.limit.refuse(address).catch((error: RequestError) => {
+      this.audit.refused({ action: 'sign-in.refused', address, details: { code: error.code } });
       throw error;
-    }
+    });
   }
 
-  private async authenticateByGuard(platform: PlatformPair): Promise<AdminCaller> {
-    const options = this.#options as AdminGuardOptions;
-    let admitted: boolean;
-    try {
-      const answer = this.guard!.canActivate(toContext(platform));
-      admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
-    } catch (error) {
-      if (!isHttpException(error)) throw error;
-      throw new RequestError('admin_only', error.message, undefined, error.getStatus());
-    }
-    if (!admitted) throw new RequestError('admin_only', 'only an administrator may do this');
-    const [request] = platform;
-    const access: unknown = options.access ? await options.access(request) : 'write';
-    if (access !== 'read' && access !== 'write') {
-      throw new RequestError('admin_only', "admin.access must return 'read' or 'write' to admit a caller");
-    }
-    return { access, by: 'guard', user: userOf(request) };
+  private checkOpen(): void {
+    if (!this.isOpen) throw new RelayError('starting', 'the application is still starting');
   }
 }
 
-/** Returns the application's own instance of the guard if there is one, otherwise a new one. */
-async function resolve(guard: Type<CanActivate>, moduleRef: ModuleRef): Promise<CanActivate> {
-  try {
-    return moduleRef.get<CanActivate>(guard, { strict: false });
-  } catch {
-    return moduleRef.create<CanActivate>(guard);
-  }
+/** @throws {RequestError} 403 if the caller may only read, and must do more */
+export function checkAccess(caller: AdminCaller, needed: AdminAccess): void {
+  if (needed === 'write' && caller.access !== 'write') throw new RequestError('read_only', 'the caller may only read');
 }
 
-/** Checks the shape rather than the class, because the guard may use another copy of Nest. */
-function isHttpException(error: unknown): error is HttpException {
-  return error instanceof Error && typeof (error as Partial<HttpException>).getStatus === 'function';
-}
-
-/** Creates the context of a guard that runs outside a controller: `getClass()` and `getHandler()` have no metadata. */
-function toContext(args: PlatformPair): ExecutionContext {
-  const refuse = (): never => {
-    throw new ArgumentError('the execution context belongs to an HTTP request');
-  };
-  return {
-    getClass: <T>() => AdminGate as Type<T>,
-    getHandler: () => AdminGate,
-    getArgs: <T>() => args as T,
-    getArgByIndex: <T>(index: number) => args[index] as T,
-    getType: <T>() => 'http' as T,
-    switchToHttp: () => ({
-      getRequest: <T>() => args[0] as T,
-      getResponse: <T>() => args[1] as T,
-      getNext: <T>() => undefined as T,
-    }),
-    switchToRpc: refuse,
-    switchToWs: refuse,
-  };
-}
-
-/** Returns the user of a request, from the properties that guards usually set on it. */
-function userOf(request: unknown): string | undefined {
-  const user = (Object(request) as { user?: unknown }).user;
-  const { id, sub, email, username } = Object(user) as Record<string, unknown>;
-  const known = [user, id, sub, email, username].find(
-    (value): value is string | number => (typeof value === 'string' && value !== '') || typeof value === 'number',
-  );
-  return known === undefined ? undefined : String(known);
+function toCaller({ access, user }: TokenRole, by: AdminCaller['by']): AdminCaller {
+  return { access, by, user };
 }

@@ -1,60 +1,45 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-import type { AdminAccess, AdminCaller, AdminTokenOptions } from './admin.options.js';
+import type { AdminCaller, AdminTokensOptions } from './admin.options.js';
+import { namedTokens } from './token.rules.js';
 
-/** Lifetime of a session, in ms: 12 h. */
-export const SESSION_TIME = 12 * 60 * 60 * 1_000;
-
-/** Random bytes that make each session unique. */
-const NONCE_BYTES = 12;
-
-interface Role {
-  access: AdminAccess;
+/** What the holder of a token may do. */
+export interface TokenRole extends Pick<AdminCaller, 'access' | 'user'> {
   digest: Buffer;
-  /** Key that signs the sessions of this token, so they end when the token changes. */
-  key: Buffer;
 }
 
-/** Checks the configured tokens and the sessions signed for them. Sessions are stateless: the relay stores nothing. */
+/** Checks tokens, and the ties between sessions and tokens. */
 export class AdminTokens {
-  readonly #roles: Role[];
+  readonly #roles: TokenRole[];
 
-  constructor({ token, readToken }: AdminTokenOptions) {
-    this.#roles = [toRole('write', token), ...(readToken === undefined ? [] : [toRole('read', readToken)])];
+  constructor(options: AdminTokensOptions) {
+    this.#roles = namedTokens(options).map(({ token, access, name }) => ({
+      access,
+      user: name,
+      digest: createHash('sha256').update(token).digest(),
+    }));
   }
 
-  /** Returns the access of a token; undefined for a wrong one. Compares digests, so the time taken reveals nothing. */
-  find(token: string): AdminCaller | undefined {
-    const digest = sha256(token);
-    const role = this.#roles.find((candidate) => timingSafeEqual(candidate.digest, digest));
-    return role && { access: role.access, by: 'token' };
+  /** Returns the role of a token; undefined for a wrong one. Compares digests, so the time taken reveals nothing. */
+  find(token: string): TokenRole | undefined {
+    const digest = createHash('sha256').update(token).digest();
+    return this.#roles.find((role) => timingSafeEqual(role.digest, digest));
   }
 
-  /** Returns a new signed session with the caller's access. */
-  sign({ access }: AdminCaller, now: number): string {
-    const role = this.#roles.find((candidate) => candidate.access === access)!;
-    const claims = `${access}.${now + SESSION_TIME}.${randomBytes(NONCE_BYTES).toString('base64url')}`;
-    return `${claims}.${macOf(claims, role)}`;
-  }
-
-  /** Returns the access of a session; undefined if the session is forged or expired. */
-  verify(session: string, now: number): AdminCaller | undefined {
-    const [, claims = '', access, until, mac = ''] =
-      /^((read|write)\.(\d{1,16})\.[\w-]+)\.([\w-]+)$/.exec(session) ?? [];
-    const role = this.#roles.find((candidate) => candidate.access === access);
-    if (!role || !timingSafeEqual(sha256(mac), sha256(macOf(claims, role))) || Number(until) <= now) return undefined;
-    return { access: role.access, by: 'session' };
+  /** Returns the role whose token a session was started with; undefined once the token has changed. */
+  findTied(id: string, tie: string): TokenRole | undefined {
+    const given = Buffer.from(tie, 'base64url');
+    return this.#roles.find((role) => {
+      const own = tieOf(id, role);
+      return own.length === given.length && timingSafeEqual(own, given);
+    });
   }
 }
 
-function toRole(access: AdminAccess, token: string): Role {
-  return { access, digest: sha256(token), key: createHmac('sha256', token).update(`session ${access}`).digest() };
-}
-
-function macOf(claims: string, { key }: Role): string {
-  return createHmac('sha256', key).update(claims).digest('base64url');
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+/**
+ * Returns what ties a session to a token. Only the browser has the id, which is the key: who reads the store cannot try
+ * tokens with it, and who writes to the store cannot make a session.
+ */
+export function tieOf(id: string, { digest }: TokenRole): Buffer {
+  return createHmac('sha256', id).update(digest).digest();
 }

@@ -3,21 +3,24 @@ import { Subject } from 'rxjs';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { AdminCaller } from './admin.options.js';
 
-/** A change made through an admin route, or a refused sign-in. */
+/** A sign-in, or what a caller changed or was refused through an admin route. */
 export interface AuditEntry {
   /** Time of the action, in ms since the epoch. */
   at: number;
-  /** The action, such as `destination.update`, `delivery.replay`, `user.delete` or `sign-in.refused`. */
+  /**
+   * The action: `sign-in`, `sign-out`, a change such as `destination.update`, `delivery.replay` or `user.delete`,
+   * `change.failed`, `sign-in.refused`, or `request.refused`.
+   */
   action: string;
-  /** How the caller signed in; undefined for a refused sign-in. */
-  by?: AdminCaller['by'];
-  /** The caller's identity, if the application's guard left it on the request. */
-  user?: string;
+  /** How the caller signed in; undefined if the caller is unknown. */
+  by?: AdminCaller['by'] | undefined;
+  /** Name of the caller's token, or the identity that the application's guard left on the request. */
+  user?: string | undefined;
   /** Address of the client; for IPv6, its network. */
   address: string;
   /** Name or id of the entry, delivery, replay or user that the action concerns. */
-  target?: string;
-  /** Details of the action, without secrets. */
+  target?: string | undefined;
+  /** Details of the action, without secrets and bodies. */
   details?: Record<string, unknown>;
 }
 
@@ -34,9 +37,9 @@ export class AuditLog {
     this.entries.next(entry);
   }
 
-  /** Records a refused sign-in. If there are many in a row, the log only counts them. */
-  refused(address: string, code: string): void {
-    const entry: AuditEntry = { at: Date.now(), action: 'sign-in.refused', address, details: { code } };
+  /** Records what was refused. If there is much of it in a row, the log only counts it. */
+  refused(given: Omit<AuditEntry, 'at'>): void {
+    const entry: AuditEntry = { at: Date.now(), ...given };
     this.logger.limited('warn', JSON.stringify(entry));
     this.entries.next(entry);
   }

@@ -8,7 +8,15 @@ import type { HttpAdapterHost } from '@nestjs/core';
 import { OptionsError } from '../../common/options.error.js';
 import { within } from '../../common/time.util.js';
 import type { PlatformPair } from '../http/http.mount.js';
-import type { AdminGate } from './admin.gate.js';
+import type { ApplicationGuard } from './application.guard.js';
+
+/** Routes with which the guard is tested: one that reads, one that streams, one that changes and one that deletes. */
+const ROUTES: [method: string, path: string][] = [
+  ['GET', '/relay/api/deliveries'],
+  ['GET', '/relay/api/events'],
+  ['POST', '/relay/api/destinations/any/pause'],
+  ['DELETE', '/relay/api/users/any'],
+];
 
 /** Time limit for a guard to refuse a request, in ms. */
 const PROBE_TIME = 5_000;
@@ -20,27 +28,36 @@ const NOTHING_KNOWN = { body: {}, params: {}, cookies: {}, signedCookies: {}, se
 const ADDRESS = '192.0.2.1';
 
 /** Headers that every client sends. Without them a guard might throw, which counts as a refusal. */
-const HEADERS = {
-  host: 'localhost',
-  'user-agent': 'nestjs-analytics-relay',
-  accept: '*/*',
-  'content-type': 'application/json',
-  'content-length': '2',
-};
+const HEADERS = { host: 'localhost', 'user-agent': 'nestjs-analytics-relay', accept: '*/*' };
+
+/** Headers of a request with a body. */
+const BODY_HEADERS = { 'content-type': 'application/json', 'content-length': '2' };
 
 /**
- * Tests the gate with an anonymous request. Guards that read metadata, such as the `RolesGuard` of Nest's
+ * Tests the guard with anonymous requests, to one route after the other. Guards that read metadata, such as the `RolesGuard` of Nest's
  * documentation, find none outside the application's controllers, and many then admit everyone.
  *
- * @throws {OptionsError} if the gate admits the request or does not answer.
+ * @param deletionPath path of the route that deletes users
+ * @throws {OptionsError} if the guard admits one of them or does not answer.
  */
-export async function probeGate(
-  gate: AdminGate,
+export async function probeGuard(
+  guard: ApplicationGuard,
   adapter: HttpAdapterHost['httpAdapter'] | undefined,
+  deletionPath: string,
+): Promise<void> {
+  for (const [method, path] of [...ROUTES, ['POST', deletionPath]] as typeof ROUTES) {
+    await probeRoute(guard, adapter, method, path);
+  }
+}
+
+async function probeRoute(
+  guard: ApplicationGuard,
+  adapter: HttpAdapterHost['httpAdapter'] | undefined,
+  method: string,
   path: string,
 ): Promise<void> {
-  const { platform, answered } = createAnonymousRequest(adapter, path);
-  const admitted = gate.authenticate(platform).then(
+  const { platform, answered } = createAnonymousRequest(adapter, method, path);
+  const admitted = guard.ask(platform).then(
     () => true,
     () => false, // any error counts as a refusal
   );
@@ -50,8 +67,8 @@ export async function probeGate(
   });
   if (isOpen) {
     throw fault(
-      'must refuse an anonymous request, but admitted one. A guard that reads roles from metadata finds none on the ' +
-        'admin routes: use one that checks only the caller',
+      `must refuse an anonymous request, but admitted one (${method} ${path}). A guard that reads roles from metadata ` +
+        'finds none on the admin routes: use one that checks only the caller',
     );
   }
 }
@@ -61,12 +78,13 @@ const fault = (rule: string) => new OptionsError('WebhookDestinationModule', [`a
 /** Creates a simulated request without credentials, to test a guard; `answered` resolves once it has been answered. */
 function createAnonymousRequest(
   adapter: HttpAdapterHost['httpAdapter'] | undefined,
+  method: string,
   path: string,
 ): { platform: PlatformPair; answered: Promise<unknown> } {
   const socket = Object.assign(new PassThrough().resume(), { remoteAddress: ADDRESS }) as unknown as Socket;
   const raw = new IncomingMessage(socket);
-  Object.assign(raw, { method: 'POST', url: path });
-  Object.assign(raw.headers, HEADERS);
+  Object.assign(raw, { method, url: path });
+  Object.assign(raw.headers, HEADERS, method === 'GET' ? {} : BODY_HEADERS);
   const response = new ServerResponse(raw);
   response.assignSocket(socket);
   const answered = once(response, 'finish');

@@ -1,29 +1,47 @@
 import type { IncomingMessage } from 'node:http';
 
-import { SESSION_TIME } from './admin.tokens.js';
+import { SESSION_TIME } from './admin.sessions.js';
 
 const NAME = 'relay_session';
 
-/** Returns the session from a request's cookies. */
-export function readSession({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
-  const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim());
-  return pairs.find((pair) => pair.startsWith(`${NAME}=`))?.slice(NAME.length + 1);
+/** A `__Host-` cookie, which no other host can set, must have the path `/`. */
+const HOST_NAME = `__Host-${NAME}`;
+
+/** Name of the cookie if the path is needed to tell several relays of a host apart. */
+const SECURE_NAME = `__Secure-${NAME}`;
+
+/** Base path at which there is only one relay on a host. */
+const OWN_BASE = '/relay';
+
+/** An id as `AdminSessions` makes them. */
+const ID = /^[\w-]{43}$/;
+
+/**
+ * Returns the ids of sessions in a request's cookies: another path or host may have set more than one. Over TLS, only
+ * cookies that were set over TLS count.
+ */
+export function readSessionIds(request: IncomingMessage): string[] {
+  const names = isSecure(request) ? [HOST_NAME, SECURE_NAME] : [NAME];
+  const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('=', 2));
+  return pairs.flatMap(([name, id = '']) => (names.includes(name!) && ID.test(id) ? [id] : []));
 }
 
 /**
  * Returns the `Set-Cookie` header that starts or ends a session.
  *
- * @param path base path of the routes, as the browser sees it
- * @param session undefined to end the session
+ * @param base base path of the routes, as the browser sees it
+ * @param id undefined to end the session
  */
-export function toSetCookie(path: string, isSecure: boolean, session?: string): string {
-  const age = session === undefined ? 0 : SESSION_TIME / 1_000;
-  const flags = `Path=${path}; Max-Age=${age}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
-  return `${NAME}=${session ?? ''}; ${flags}`;
+export function toSetCookie(request: IncomingMessage, base: string, id?: string): string {
+  const isTls = isSecure(request);
+  const name = !isTls ? NAME : base === OWN_BASE ? HOST_NAME : SECURE_NAME;
+  const path = name === HOST_NAME ? '/' : base;
+  const age = id === undefined ? 0 : SESSION_TIME / 1_000;
+  return `${name}=${id ?? ''}; Path=${path}; Max-Age=${age}; HttpOnly; SameSite=Strict${isTls ? '; Secure' : ''}`;
 }
 
 /** Whether the browser's connection is encrypted, according to the socket or to the proxy. */
-export function isSecure({ socket, headers }: IncomingMessage): boolean {
+function isSecure({ socket, headers }: IncomingMessage): boolean {
   const [forwarded = ''] = [headers['x-forwarded-proto'] ?? ''].flat()[0]!.split(',');
   return (socket as { encrypted?: boolean } | null)?.encrypted === true || forwarded.trim().toLowerCase() === 'https';
 }

@@ -1,43 +1,33 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { RateLimiter, RecentSet } from '../http/rate.limiter.js';
+import { RateLimiter } from '../http/rate.limiter.js';
 import { refuseUntil, RequestError } from '../http/request.error.js';
 
 /** Wrong tokens allowed for an address. */
-const WRONG_TOKENS = { limit: 10, ttl: 60_000 };
+const OF_ADDRESS = { limit: 10, ttl: 60_000 };
 
-const WRONG_TOKENS_SENT = 'too many wrong admin tokens from this address';
+/** Wrong tokens allowed for all addresses together. */
+const OF_ALL = { limit: 100, ttl: 60_000 };
 
 /** Delay of the answer to a wrong token, in ms. */
 const DELAY = 250;
 
-/** Number of address and token pairs to remember. */
-const MAX_PAIRS = 1_000;
-
-/** Slows down guessing: wrong tokens are answered late, and after ten in a minute the address must wait. */
+/**
+ * Limits the work and the log lines that wrong tokens cause. They are answered late, and beyond the limits with 429. The
+ * right token is never refused, so nobody can lock out an administrator; it is its length that prevents guessing.
+ */
 export class SignInLimit {
-  private readonly limiter = new RateLimiter(WRONG_TOKENS);
-  /**
-   * Valid tokens by address: they keep working while another client at the same address, or behind its proxy, guesses.
-   */
-  readonly #known = new RecentSet(MAX_PAIRS);
+  private readonly ofAddress = new RateLimiter(OF_ADDRESS);
+  private readonly ofAll = new RateLimiter(OF_ALL);
 
   /**
-   * Checks a sign-in.
+   * Refuses a wrong token.
    *
-   * @param check returns undefined for a wrong token; not called while the address must wait
-   * @throws {RequestError} 401 for a wrong token, 429 if the address must wait
+   * @throws {RequestError} 401, or 429 beyond the limits
    */
-  async admit<T>(address: string, token: string, check: () => T | undefined): Promise<T> {
-    const pair = `${address} ${createHash('sha256').update(token).digest('base64')}`;
-    if (!this.#known.has(pair)) refuseUntil(this.limiter.wait(address), WRONG_TOKENS_SENT, 'Authorization');
-    const found = check();
-    if (found !== undefined) {
-      this.#known.add(pair);
-      return found;
-    }
-    refuseUntil(this.limiter.count(address), WRONG_TOKENS_SENT, 'Authorization');
+  async refuse(address: string): Promise<never> {
+    refuseUntil(this.ofAddress.count(address), 'too many wrong admin tokens from this address', 'Authorization');
+    refuseUntil(this.ofAll.count(''), 'too many wrong admin tokens', 'Authorization');
     await sleep(DELAY, undefined, { ref: false });
     throw new RequestError('admin_token_wrong', 'the admin token is wrong', 'Authorization');
   }

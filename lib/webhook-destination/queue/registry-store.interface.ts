@@ -2,9 +2,12 @@ import type { Observable } from 'rxjs';
 
 export type RegistryKind = 'source' | 'destination';
 
-/** A source or destination, stored beside the deliveries. */
-export interface RegistryRecord {
-  kind: RegistryKind;
+/** Kind of a record: an entry of the registry, or a session of the admin API. */
+export type RecordKind = RegistryKind | 'session';
+
+/** A source, a destination or a session, stored beside the deliveries. */
+export interface RegistryRecord<K extends RecordKind = RecordKind> {
+  kind: K;
   /** Unique within its kind. */
   name: string;
   /**
@@ -12,7 +15,7 @@ export interface RegistryRecord {
    * the epoch: a store that lost changes in a failover or a restore never issues the same revision twice.
    */
   revision: number;
-  /** Text in the registry's own format; undefined if the record was removed. */
+  /** Text in a format of the kind; undefined if the record was removed. */
   document: string | undefined;
 }
 
@@ -25,7 +28,7 @@ export function nextRevision(last: number): number {
 }
 
 /**
- * Stores sources and destinations that change while the application runs.
+ * Stores sources and destinations that change while the application runs, and the sessions of the admin API.
  * The name and revision of a removed record stay for at least {@link TOMBSTONE_AGE}, until a sweep of the queue. The bytes
  * of a replaced or removed document leave the files of the store at the next sweep.
  */

@@ -53,6 +53,8 @@ export interface RegistrySettings {
   delivery: DeliveryOptions;
   registry?: RegistryOption;
   registrySecret?: string | string[];
+  /** Whether a write key is also a token of the admin API. */
+  isAdminToken(key: string): boolean;
 }
 
 /**
@@ -69,6 +71,8 @@ type Entries = { [K in RegistryKind]: Map<string, RegistryEntry<K>> };
 
 /** Fault of a source whose write key belongs to another source, which may release it later. */
 export const KEY_TAKEN = 'writeKey must differ from that of every other source';
+
+const KEY_IS_TOKEN = 'writeKey must differ from the admin tokens, because SDKs disclose it';
 
 /**
  * The sources and destinations that the relay uses: the fixed ones of the module's options, and those of the queue's
@@ -194,11 +198,19 @@ export abstract class Registry {
   protected findFaults(kind: RegistryKind, document: AnyDocument): string[] {
     const { options } = document;
     if (typeof options !== 'object' || options === null || Array.isArray(options)) return ['must be an object'];
-    if (kind === 'source') return findOptionFaults(toOptions(SourceOptions, options));
+    if (kind === 'source') {
+      const faults = findOptionFaults(toOptions(SourceOptions, options));
+      return faults.length > 0 ? faults : this.findKeyFaults(document as EntryDocuments['source']);
+    }
     const destination = toDestinationOptions(document as EntryDocuments['destination']);
     const faults = findOptionFaults(destination);
     if (faults.length > 0) return faults;
     return findDestinationFaults(destination, this.#settings.delivery);
+  }
+
+  private findKeyFaults(document: EntryDocuments['source']): string[] {
+    const { writeKey, previousKey = writeKey } = toLiveSource(document);
+    return [writeKey, previousKey].some((key) => this.#settings.isAdminToken(key)) ? [KEY_IS_TOKEN] : [];
   }
 
   /** Returns the fault of a source whose write key belongs to another source. */

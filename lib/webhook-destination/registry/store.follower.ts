@@ -2,7 +2,7 @@ import { firstValueFrom, type Observable, Subject, type Subscription, timeout } 
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
+import type { RecordKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 
 /** Interval between reads that no signal requested, in ms. */
 const POLL_INTERVAL = 5_000;
@@ -13,10 +13,10 @@ const LISTEN_TIMEOUT = 1_000;
 type RecordId = Omit<RegistryRecord, 'document'>;
 
 /**
- * Applies the records of a store in the order of their changes, including those of other processes. A store may also lose
- * changes, in a failover or when a backup is restored; then all of its records are applied.
+ * Applies the records of some kinds in the order of their changes, including those of other processes. A store may also
+ * lose changes, in a failover or when a backup is restored; then all of its records are applied.
  */
-export class StoreFollower {
+export class StoreFollower<K extends RecordKind> {
   private readonly logger = new LimitedLogger('WebhookDestination');
   private last: Promise<unknown> = Promise.resolve();
   private reading: Promise<void> | undefined;
@@ -26,9 +26,12 @@ export class StoreFollower {
   private poll: NodeJS.Timeout | undefined;
   private isStopped = false;
 
+  /** @param subject the records, as the subject of log lines */
   constructor(
     private readonly store: RegistryStore,
-    private readonly apply: (records: RegistryRecord[], areAll: boolean) => Promise<void>,
+    private readonly kinds: readonly K[],
+    private readonly subject: string,
+    private readonly apply: (records: RegistryRecord<K>[], areAll: boolean) => Promise<void>,
   ) {}
 
   /** Resolves once all records are applied. Later changes are applied as they occur. */
@@ -58,7 +61,7 @@ export class StoreFollower {
   }
 
   /** Resolves once a change of this process is applied, after the earlier changes of other processes. */
-  async applied(record: RegistryRecord): Promise<void> {
+  async applied(record: RegistryRecord<K>): Promise<void> {
     try {
       // Only a read includes the changes of other processes, which may precede this change or have undone it.
       if (this.store.changed$) return await this.read();
@@ -75,7 +78,7 @@ export class StoreFollower {
       next: () => this.readSoon(),
       error: (error) =>
         this.logger.error(
-          `Change signals of the registry failed; it is polled every ${POLL_INTERVAL / 1_000} s: ${errorMessage(error)}`,
+          `Change signals of the store failed; it is polled every ${POLL_INTERVAL / 1_000} s: ${errorMessage(error)}`,
         ),
     });
     const first = firstValueFrom(signals$.pipe(timeout(LISTEN_TIMEOUT)), { defaultValue: undefined });
@@ -106,16 +109,23 @@ export class StoreFollower {
       const areAll = all || (latest !== undefined && !records.some((record) => isSame(record, latest)));
       if (areAll) records = await this.store.read(0);
       const changed = areAll ? records : records.filter((record) => record.revision > revision);
-      await this.apply(changed, areAll);
+      await this.apply(
+        changed.filter((record) => this.isApplied(record)),
+        areAll,
+      );
       const last = changed.at(-1);
       if (last) this.latest = { kind: last.kind, name: last.name, revision: last.revision };
       else if (areAll) this.latest = undefined;
       this.logger.succeeded();
     } catch (error) {
       if (!this.isStopped)
-        this.logger.failed(`The registry cannot be read; the last known entries stay in use: ${errorMessage(error)}`);
+        this.logger.failed(`${this.subject} cannot be read; what was read last stays in use: ${errorMessage(error)}`);
       throw error;
     }
+  }
+
+  private isApplied(record: RegistryRecord): record is RegistryRecord<K> {
+    return (this.kinds as readonly RecordKind[]).includes(record.kind);
   }
 
   private inOrder<T>(task: () => Promise<T>): Promise<T> {

@@ -18,6 +18,8 @@ const REWRITE_DELAY = 30_000;
 /** Maximum number of attempts at a change that changes of other processes overtake. */
 const MAX_TRIES = 20;
 
+const KINDS: readonly RegistryKind[] = ['source', 'destination'];
+
 const CHANGES_LOST =
   'The store has lost changes of the registry, as after a failover or the restore of a backup; the entries it has now are in use';
 
@@ -38,7 +40,7 @@ const CHANGES_LOST =
  */
 export class StoredRegistry extends Registry {
   readonly origin = 'store';
-  private readonly follower: StoreFollower;
+  private readonly follower: StoreFollower<RegistryKind>;
   private codec!: DocumentCodec;
   private isOpening = true;
   private isRewriting = false;
@@ -56,7 +58,8 @@ export class StoredRegistry extends Registry {
     ...relay: ConstructorParameters<typeof Registry>
   ) {
     super(...relay);
-    this.follower = new StoreFollower(store, (records, areAll) => this.apply(records, areAll));
+    const apply = (records: RegistryRecord<RegistryKind>[], areAll: boolean) => this.apply(records, areAll);
+    this.follower = new StoreFollower(store, KINDS, 'The registry', apply);
   }
 
   async change<K extends RegistryKind>(kind: K, name: string, change: EntryChange<K>): Promise<void> {
@@ -131,7 +134,7 @@ export class StoredRegistry extends Registry {
   }
 
   /** @param areAll whether they are all that the store has: others are removed, and earlier revisions count, too */
-  private async apply(records: RegistryRecord[], areAll: boolean): Promise<void> {
+  private async apply(records: RegistryRecord<RegistryKind>[], areAll: boolean): Promise<void> {
     if (this.isClosed) return;
     const present = new Set(records.map(keyOf));
     const lost = areAll ? this.all().filter((entry) => !present.has(keyOf(entry))) : [];
@@ -161,7 +164,11 @@ export class StoredRegistry extends Registry {
     }
   }
 
-  private take({ kind, name, revision }: RegistryRecord, text: string, live: AnyDocument | undefined): RegistryEntry {
+  private take(
+    { kind, name, revision }: RegistryRecord<RegistryKind>,
+    text: string,
+    live: AnyDocument | undefined,
+  ): RegistryEntry {
     const entry: RegistryEntry = { kind, name, revision, origin: 'store', live };
     this.hold(entry);
     try {

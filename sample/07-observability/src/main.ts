@@ -28,7 +28,7 @@ await shop.close();
 const health = await fetch(`${process.env.RELAY_URL}/health`);
 console.log(`[health]   ${health.status} ${await health.text()}`);
 const metrics = await fetch(`${process.env.RELAY_URL}/relay/api/metrics`, {
-  headers: { Authorization: 'Bearer prometheus' },
+  headers: { Authorization: 'Bearer another-one-for-prometheus' },
 });
 const attempts = (await metrics.text()).match(/^analytics_relay_delivery_attempts_total.*$/gm) ?? [];
 console.log(attempts.map((line) => `[metrics]  ${line}`).join('\n'));

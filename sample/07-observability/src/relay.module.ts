@@ -16,7 +16,7 @@ import { HealthController } from './health.controller.js';
         destinations: [{ name: 'CRM', urls: [process.env.WEBHOOK_URL!] }],
         queue: memoryQueue(), // The default is a SQLite file, which outlives the process.
         delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 200 },
-        admin: { token: 'secret', readToken: 'prometheus' },
+        admin: { token: 'a-token-for-development-only', readToken: 'another-one-for-prometheus' },
         telemetry: openTelemetry(),
       }),
     }),

@@ -9,8 +9,12 @@ const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 export const withChromium = existsSync(EXECUTABLE) || process.env.CI === 'true';
 if (!withChromium) console.warn(`Skipped: there is no ${EXECUTABLE} (apt-get install chromium-headless-shell)`);
 
-/** A headless Chromium with a new profile, which finds no host but those of loopback. */
-export function launchChromium(): Promise<Browser> {
+/**
+ * A headless Chromium with a new profile, which finds no host but those of loopback.
+ *
+ * @param host name of one more host, at 127.0.0.1
+ */
+export function launchChromium(host = 'none.invalid'): Promise<Browser> {
   return chromium.launch({
     executablePath: EXECUTABLE,
     args: [
@@ -21,7 +25,7 @@ export function launchChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
-      '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+      `--host-resolver-rules=MAP ${host} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`,
     ],
   });
 }

@@ -27,9 +27,11 @@ class AdministratorGuard implements CanActivate {
   constructor(private readonly directory: Directory) {}
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
-    const { headers } = context.switchToHttp().getRequest<{ headers: Record<string, string | undefined> }>();
+    const request = context.switchToHttp().getRequest<{ headers: Record<string, string | undefined>; user?: string }>();
+    const { headers } = request;
     if (context.getType() !== 'http' || headers['x-user'] === undefined)
       throw new UnauthorizedException('who are you?');
+    request.user = headers['x-user'];
     return Promise.resolve(this.directory.administrators.includes(headers['x-user']));
   }
 }

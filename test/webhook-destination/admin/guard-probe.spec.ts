@@ -8,7 +8,7 @@ import {
   type Type,
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { memoryQueue } from 'nestjs-analytics-relay';
+import { type AdminGuardOptions, memoryQueue } from 'nestjs-analytics-relay';
 import { firstValueFrom, NEVER, type Observable, of } from 'rxjs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
@@ -29,6 +29,7 @@ interface AnyRequest {
 }
 
 const ROLES = 'roles';
+const methodOf = (context: ExecutionContext) => context.switchToHttp().getRequest<{ method: string }>().method;
 const requestOf = (context: ExecutionContext) => context.switchToHttp().getRequest<AnyRequest>();
 
 /** As in Nest's documentation: what asks for no role is open to everybody. */
@@ -44,6 +45,13 @@ class RolesGuard implements CanActivate {
     if (!required) return true;
     return required.some((role) => requestOf(context).user!.roles.includes(role));
   }
+}
+
+/** Whom a header names; the guards that let in whom they know leave the user on the request, as they must. */
+function knownUser(context: ExecutionContext): string | undefined {
+  const request = requestOf(context) as { user?: unknown } & AnyRequest;
+  request.user = request.headers['x-user'] as never;
+  return request.headers['x-user'];
 }
 
 /** Lets in everybody, in the ways that a guard may. */
@@ -90,6 +98,34 @@ class RouteGuard implements CanActivate {
   }
 }
 
+/** Guards a part of the routes. */
+class ChangesOnlyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return methodOf(context) === 'GET' || knownUser(context) !== undefined;
+  }
+}
+class DeletionOnlyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return requestOf(context).url !== '/v1/delete' || knownUser(context) !== undefined;
+  }
+}
+class AllButStreamsGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return requestOf(context).url.endsWith('/events') || knownUser(context) !== undefined;
+  }
+}
+class AllButUsersGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return methodOf(context) === 'DELETE' || knownUser(context) !== undefined;
+  }
+}
+class ReadsOnlyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const { url } = requestOf(context);
+    return url.includes('/relay/api/destinations/') || knownUser(context) !== undefined;
+  }
+}
+
 /** Refuses strangers, in the ways that a guard may. */
 class TypeErrorGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
@@ -101,7 +137,7 @@ class ScopedGuard implements CanActivate {
   constructor(readonly reflector: Reflector) {}
 
   canActivate(context: ExecutionContext): boolean {
-    return this.reflector !== undefined && requestOf(context).headers['x-user'] === 'root';
+    return this.reflector !== undefined && knownUser(context) === 'root';
   }
 }
 /** As those that send a stranger to a page where to sign in: they answer, and never decide. */
@@ -122,7 +158,7 @@ class LateGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean {
-    return this.users === undefined || this.users.includes(requestOf(context).headers['x-user'] ?? '');
+    return this.users === undefined || this.users.includes(knownUser(context) ?? '');
   }
 }
 class SilentGuard implements CanActivate {
@@ -135,8 +171,13 @@ describe.each(platforms)('At start on $platform, the guard of the admin routes',
   const cleanUp = useCleanUps();
   afterEach(() => void vi.useRealTimers());
 
-  async function start(guard: Type<CanActivate>, providers: Provider[] = [guard]): Promise<Relay> {
-    const relay = await Relay.start({ admin: { guard }, providers, adapter: createAdapter() as never });
+  async function start(
+    guard: Type<CanActivate>,
+    providers: Provider[] = [guard],
+    access?: AdminGuardOptions['access'],
+  ): Promise<Relay> {
+    const admin = { guard, ...(access && { access }) };
+    const relay = await Relay.start({ admin, providers, adapter: createAdapter() as never });
     cleanUp(() => relay.stop());
     return relay;
   }
@@ -157,6 +198,60 @@ describe.each(platforms)('At start on $platform, the guard of the admin routes',
       expect(closed).toHaveBeenCalled();
     },
   );
+
+  it.each<[string, Type<CanActivate>]>([
+    ['GET /relay/api/deliveries', ChangesOnlyGuard],
+    ['GET /relay/api/deliveries', DeletionOnlyGuard],
+    ['GET /relay/api/events', AllButStreamsGuard],
+    ['POST /relay/api/destinations/any/pause', ReadsOnlyGuard],
+    ['DELETE /relay/api/users/any', AllButUsersGuard],
+  ])('stops the application when it lets a stranger in to %s alone: %s', async (route, guard) => {
+    const rule = `admin.guard must refuse an anonymous request, but admitted one (${route})`;
+    await expect(start(guard)).rejects.toThrow(rule);
+  });
+
+  describe('that admits what has no user', () => {
+    /** Passes the check at the start, as an anonymous request has no such header. */
+    class KeyGuard implements CanActivate {
+      canActivate(context: ExecutionContext): boolean {
+        return requestOf(context).headers['x-key'] === 'right';
+      }
+    }
+    const headers = { 'X-Key': 'right', Cookie: 'any=1', 'Content-Type': 'application/json' };
+
+    it('lets nobody in, and says in the log what to do', async () => {
+      const { app, log, service } = await start(KeyGuard);
+      const audit: unknown[] = [];
+      service.audit$.subscribe((entry) => audit.push(entry));
+      const base = await listen(app);
+      for (const [method, path] of [
+        ['GET', 'relay/api/deliveries'],
+        ['GET', 'relay/api/events'],
+        ['GET', 'relay/'],
+        ['POST', 'v1/delete'],
+        ['DELETE', 'relay/api/users/u1'],
+      ]) {
+        const body = method === 'GET' ? undefined : '{"userId":"u1"}';
+        const response = await fetch(`${base}/${path}`, { method, headers, body });
+        expect([path, response.status]).toEqual([path, 403]);
+        expect(await response.json()).toEqual({ code: 'admin_only', message: 'only an administrator may do this' });
+      }
+      expect(log.matching(/^warn admin\.guard admitted a request that has no user/)).toHaveLength(1);
+      expect(audit).toHaveLength(5);
+      expect(audit[0]).toMatchObject({
+        action: 'request.refused',
+        address: '127.0.0.1',
+        details: { code: 'admin_only', route: 'GET deliveries' },
+      });
+    });
+
+    it('lets in whom `access` lets in', async () => {
+      const base = await listen((await start(KeyGuard, [KeyGuard], () => 'read')).app);
+      expect((await fetch(`${base}/relay/api/deliveries`, { headers })).status).toBe(200);
+      const change = { method: 'POST', headers, body: '{"userId":"u1"}' };
+      expect((await fetch(`${base}/v1/delete`, change)).status).toBe(403);
+    });
+  });
 
   it('may read roles from metadata where it lets in nobody without', async () => {
     class ClosedRolesGuard extends RolesGuard {

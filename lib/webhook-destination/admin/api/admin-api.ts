@@ -7,7 +7,7 @@ import { claimPath, HttpMount, pathOf, type PlatformPair, withoutOrigin } from '
 import type { ControllerRoute } from '../../http/route.controller.js';
 import { RelaySeries } from '../../observe/relay-series.js';
 import type { AdminGate } from '../admin.gate.js';
-import { probeGate } from '../gate-probe.js';
+import { probeGuard } from '../gate-probe.js';
 import { LiveFeed } from '../live/live.feed.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
@@ -128,8 +128,8 @@ export class AdminApi {
    * @throws {OptionsError} if the guard admits an anonymous request or does not answer it
    */
   async open(): Promise<void> {
-    await probeGate(this.gate, this.host.httpAdapter, this.deletion.path);
-    this.gate.open();
+    if (this.gate.guard) await probeGuard(this.gate.guard, this.host.httpAdapter, this.deletion.path);
+    await this.gate.open();
     this.feed.open();
     this.jobs.open();
   }
@@ -142,6 +142,7 @@ export class AdminApi {
   /** Called before the queue closes. */
   async close(): Promise<void> {
     this.jobs.close();
+    this.gate.close();
     await this.series.close();
     this.endpoint.close();
   }

@@ -8,10 +8,11 @@ import { parseBody, readBody } from '../../http/body.reader.js';
 import type { PlatformPair } from '../../http/http.mount.js';
 import { RequestError } from '../../http/request.error.js';
 import { toRefusal } from '../admin.errors.js';
-import type { AdminGate } from '../admin.gate.js';
-import type { AdminCaller } from '../admin.options.js';
+import { type AdminGate, checkAccess } from '../admin.gate.js';
+import type { AdminAccess, AdminCaller } from '../admin.options.js';
 import type { AuditLog } from '../audit.log.js';
 import { type CountedCaller, type QuotaShare, toCounted } from '../caller.quota.js';
+import { removeCors, siteOf } from '../request-site.util.js';
 import type { DeletionRequest } from '../user-deletion.js';
 import type { AdminRelay } from './admin-services.interface.js';
 import { AnswerLimit } from './answer.limit.js';
@@ -21,6 +22,16 @@ import { QueryReader } from './query.reader.js';
 
 /** Caller of the routes that anyone may use. */
 const NOBODY: AdminCaller = { access: 'read', by: 'token' };
+
+/** What the audit log has of a request that fails. */
+interface Subject {
+  route?: string;
+  /** Name or id in the path. */
+  target?: string | undefined;
+  isChange?: boolean;
+  caller?: AdminCaller;
+  isRecorded?: boolean;
+}
 
 /** Answers requests to the API, and to `POST /<prefix>/delete`: authenticates and parses them. */
 export class ApiEndpoint {
@@ -40,12 +51,13 @@ export class ApiEndpoint {
    * @param target path below the base, with the query
    */
   handle(target: string, request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
-    return this.answer(request, response, 'to the API', async (begin) => {
-      const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
-      const found = this.find(request.method, path);
+    const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
+    const found = this.find(request.method, path);
+    const subject = found instanceof RequestError ? {} : subjectOf(found.route, Object.values(found.params)[0]);
+    return this.answer(request, response, 'to the API', subject, async (begin) => {
       const needed = found instanceof RequestError ? 'read' : found.route.access;
       // Only authenticated callers may learn that a route does not exist.
-      const caller = needed === 'anyone' ? NOBODY : await this.gate.authorize(platform, needed);
+      const caller = needed === 'anyone' ? NOBODY : await this.admit(platform, needed, subject);
       if (found instanceof RequestError) throw found;
       const counted = toCounted(caller, this.gate.addressOf(request));
       if (caller !== NOBODY) begin(counted);
@@ -58,20 +70,22 @@ export class ApiEndpoint {
         body: request.method === 'GET' ? {} : await readObject(request),
         request,
         response,
-        audit: this.recorderOf(caller, request),
+        refused$: this.gate.refused$(platform),
+        audit: this.recorderOf(request, subject),
       });
     });
   }
 
   /** Answers `POST /<prefix>/delete`. Never rejects. */
   handleDeletion(request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
-    return this.answer(request, response, 'for a deletion', async (begin) => {
+    const subject: Subject = { route: 'POST delete', isChange: true };
+    return this.answer(request, response, 'for a deletion', subject, async (begin) => {
       checkContentType(request);
-      const caller = await this.gate.authorize(platform);
+      const caller = await this.admit(platform, 'write', subject);
       begin(toCounted(caller, this.gate.addressOf(request)));
       const deletion = parseBody(await readBody(request)) as DeletionRequest; // requestDeletion checks it
       try {
-        return { success: true, ...(await deleteUsers(this.relay, deletion, this.recorderOf(caller, request))) };
+        return { success: true, ...(await deleteUsers(this.relay, deletion, this.recorderOf(request, subject))) };
       } catch (error) {
         if (error instanceof RequestError) throw error;
         this.logger.limited('error', `A deletion failed: ${errorMessage(error)}`);
@@ -89,9 +103,11 @@ export class ApiEndpoint {
     request: IncomingMessage,
     response: ServerResponse,
     what: string,
+    subject: Subject,
     work: (begin: (caller: CountedCaller) => void) => Promise<object | undefined>,
   ): Promise<void> {
     if (!admitRequest(request, response)) return;
+    removeCors(response);
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
     let share: QuotaShare | undefined;
@@ -102,6 +118,7 @@ export class ApiEndpoint {
       if (answer) answerText(request, response, 200, this.limit.toJson(answer, share));
     } catch (error) {
       const refusal = toRefusal(error, this.logger, what);
+      this.record(request, refusal, subject);
       if (response.headersSent) return void response.end();
       if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
       answerError(request, response, refusal);
@@ -136,19 +153,48 @@ export class ApiEndpoint {
     return { route: found.route, params: Object.fromEntries(named) as Record<string, string> };
   }
 
-  private recorderOf({ by, user }: AdminCaller, request: IncomingMessage): ApiRequest['audit'] {
-    return (entry) => this.audit.record({ ...entry, by, user, address: this.gate.addressOf(request) });
+  /** @throws {RequestError} 401, 403 or 429; otherwise the guard's own error */
+  private async admit(platform: PlatformPair, needed: AdminAccess, subject: Subject): Promise<AdminCaller> {
+    const caller = await this.gate.authenticate(platform);
+    subject.caller = caller;
+    checkAccess(caller, needed);
+    return caller;
+  }
+
+  private recorderOf(request: IncomingMessage, subject: Subject): ApiRequest['audit'] {
+    return (entry) => {
+      subject.isRecorded = true;
+      const { by, user } = subject.caller ?? {};
+      this.audit.record({ ...entry, by, user, address: this.gate.addressOf(request) });
+    };
+  }
+
+  /** Records a refusal for lack of rights, and a change that failed, unless its route has recorded it. */
+  private record(request: IncomingMessage, refusal: RequestError, subject: Subject): void {
+    const { route, caller, target, isChange, isRecorded } = subject;
+    if (!caller || caller.access === 'read') {
+      const details = { route };
+      return this.gate.recordRefusal(request, refusal, { by: caller?.by, user: caller?.user, target, details });
+    }
+    if (!isChange || isRecorded) return;
+    const details = { code: refusal.code, route };
+    this.recorderOf(request, subject)({ action: 'change.failed', target, details });
   }
 }
 
+function subjectOf({ method, path, access }: ApiRoute, target: string | undefined): Subject {
+  return { route: `${method} ${path}`, target, isChange: access === 'write' };
+}
+
 /**
- * Refuses requests that a page of another site makes the browser send with an administrator's cookies.
+ * Refuses requests that a page of another origin, also one of the same site, makes the browser send with an
+ * administrator's cookies.
  *
  * @throws {RequestError} 403
  */
-function checkSite({ headers }: IncomingMessage): void {
-  if (headers['sec-fetch-site'] !== 'cross-site') return;
-  throw new RequestError('cross_site', 'pages of another site must not send this request', 'Sec-Fetch-Site');
+function checkSite(request: IncomingMessage): void {
+  if (siteOf(request) !== 'other') return;
+  throw new RequestError('cross_site', 'pages of another origin must not send this request', 'Sec-Fetch-Site');
 }
 
 /**

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+import type { Observable } from 'rxjs';
+
 import type { ControllerRoute, Schema } from '../../http/route.controller.js';
 import type { AdminAccess, AdminCaller } from '../admin.options.js';
 import type { AuditEntry } from '../audit.log.js';
@@ -11,7 +13,7 @@ const ANSWERS: Record<number, string> = {
   200: 'Done',
   400: 'A field breaks a rule; the answer names both',
   401: 'The caller is not authenticated',
-  403: 'The caller may not do this, or a page of another site sent the request',
+  403: 'The caller may not do this, or a page of another origin sent the request',
   429: 'Too much is in progress for the caller, or for all callers',
   503: 'The queue is unavailable or full',
 };
@@ -28,6 +30,8 @@ export interface ApiRequest {
   body: Record<string, unknown>;
   request: IncomingMessage;
   response: ServerResponse;
+  /** Emits once the caller is no longer admitted. */
+  refused$: Observable<unknown>;
   /** Records an action in the audit log. */
   audit: (entry: Pick<AuditEntry, 'action' | 'target' | 'details'>) => void;
 }

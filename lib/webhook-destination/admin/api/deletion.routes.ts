@@ -1,4 +1,5 @@
-import { refuseFields } from '../../http/request.error.js';
+import type { RelayError } from '../../../client/relay.error.js';
+import { refuseFields, RequestError } from '../../http/request.error.js';
 import type { ControllerRoute, Schema } from '../../http/route.controller.js';
 import { type DeletionRequest, type DeletionResult, MAX_USERS } from '../user-deletion.js';
 import type { AdminRelay } from './admin-services.interface.js';
@@ -27,7 +28,7 @@ export const DELETION_ROUTE: Omit<ControllerRoute, 'handle' | 'path'> = {
     200: 'The notifications are durably queued',
     400: 'Malformed, or a source is unknown',
     401: 'The admin token is wrong',
-    403: 'The guard does not let the caller in, or a page of another site sent the request',
+    403: 'The guard does not let the caller in, or a page of another origin sent the request',
     415: 'Content-Type is not application/json',
     503: 'The deletion failed',
   },
@@ -61,7 +62,7 @@ export function deletionRoutes(relay: AdminRelay): ApiRoute[] {
 }
 
 /**
- * Deletes the data of users, and records it in the audit log.
+ * Deletes the data of users, and records it in the audit log, also if it fails half-way.
  *
  * @throws {RequestError} that names the invalid field
  */
@@ -70,10 +71,19 @@ export async function deleteUsers(
   deletion: DeletionRequest,
   audit: ApiRequest['audit'],
 ): Promise<DeletionResult> {
-  const result = await relay.requestDeletion(deletion);
-  const { userId, userIds = [], sources } = deletion;
-  const users = userId === undefined ? userIds : [userId, ...userIds];
-  const details = { users: users.length, userIds: users.slice(0, MAX_NAMED), sources, ...result };
-  audit({ action: 'user.delete', target: users[0], details });
-  return result;
+  const record = (end: object) => {
+    const { userId, userIds = [], sources } = deletion;
+    const users = userId === undefined ? userIds : [userId, ...userIds];
+    const details = { users: users.length, userIds: users.slice(0, MAX_NAMED), sources, ...end };
+    audit({ action: 'user.delete', target: users[0], details });
+  };
+  try {
+    const result = await relay.requestDeletion(deletion);
+    record(result);
+    return result;
+  } catch (error) {
+    // An invalid deletion removes nothing. Any other may have removed some of the data.
+    if (!(error instanceof RequestError)) record({ failed: (error as Partial<RelayError>).code ?? 'failed' });
+    throw error;
+  }
 }

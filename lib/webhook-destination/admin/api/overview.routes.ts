@@ -77,10 +77,13 @@ export function eventRoute(feed: LiveFeed): ApiRoute {
   return readRoute(
     'events',
     'Messages and outcomes as they happen, as server-sent events; of all processes that share the queue',
-    ({ counted, query, response }) => {
+    ({ counted, query, response, refused$ }) => {
       query.oneOf('kind', LIVE_KINDS);
       const given = LIVE_FILTERS.map((name) => [name, query.text(name)]).filter(([, value]) => value !== undefined);
-      feed.stream(response, Object.fromEntries(given) as LiveFilter, counted);
+      const stream = feed.stream(response, Object.fromEntries(given) as LiveFilter, counted);
+      if (!stream) return undefined;
+      const refused = refused$.subscribe(() => stream.end());
+      response.once('close', () => refused.unsubscribe());
       return undefined;
     },
     Object.fromEntries(LIVE_FILTERS.map((name) => [name, `${name} of the event`])),

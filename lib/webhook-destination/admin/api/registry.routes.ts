@@ -17,8 +17,11 @@ const LIST_FIELDS = {
   ...PAGE_FIELDS,
 };
 
-/** Body fields whose values must not be logged. */
-const SECRETS = ['sharedSecret', 'writeKey', 'secret', 'key', 'urls', 'headers'];
+/** Body fields whose values are logged: they are neither secrets nor anybody's data. */
+const LOGGED = [
+  ...['name', 'enabled', 'sources', 'types', 'events', 'rateLimit', 'concurrency', 'retryOn', 'overlap'],
+  ...['type', 'messageId'],
+];
 
 /** Reads the figures of entries: one object for each name, in the same order. */
 type ReadFigures = (names: string[]) => Promise<object[]>;
@@ -126,7 +129,8 @@ function action(
 }
 
 /**
- * Records a change in the audit log: the fields of the body, without the values of secrets. URLs become their origins.
+ * Records a change in the audit log: the fields of the body, with the values of those in {@link LOGGED}. URLs become their
+ * origins.
  *
  * @param fields the only fields recorded, if the body may contain a user's data
  */
@@ -134,7 +138,7 @@ function record({ body, audit }: ApiRequest, action: string, target: string, fie
   const recorded = Object.entries(body).filter(([field]) => fields.includes(field));
   const shown = (field: string, value: unknown): unknown => {
     if (field === 'urls' && Array.isArray(value)) return value.map(originOf);
-    return SECRETS.includes(field) ? '***' : value;
+    return LOGGED.includes(field) ? value : '***';
   };
   const details = Object.fromEntries(recorded.map(([field, value]) => [field, shown(field, value)]));
   audit({ action, target, details });

@@ -1,7 +1,7 @@
 import { RequestError } from '../../http/request.error.js';
 import type { AdminGate } from '../admin.gate.js';
-import { SESSION_TIME } from '../admin.tokens.js';
-import { isSecure, toSetCookie } from '../session.cookie.js';
+import { SESSION_TIME } from '../admin.sessions.js';
+import { toSetCookie } from '../session.cookie.js';
 import { type ApiRequest, type ApiRoute, readRoute } from './api.route.js';
 
 /** A path that a cookie may have (RFC 6265) and that ends in `/relay`. */
@@ -14,7 +14,7 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
       method: 'POST',
       path: 'session',
       access: 'anyone',
-      summary: 'Sign in with a token; sets a session cookie for 12 h',
+      summary: 'Sign in with a token; sets the cookie of a session',
       schema: {
         type: 'object',
         required: ['token'],
@@ -32,9 +32,9 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
         if (typeof token !== 'string' || token === '') {
           throw new RequestError('token_not_string', 'token must be a non-empty string', 'token');
         }
-        const { caller, session } = await gate.signIn(request, token);
-        response.setHeader('Set-Cookie', toSetCookie(path, isSecure(request), session));
-        return { access: caller.access, expiresAt: Date.now() + SESSION_TIME };
+        const { id, ...holder } = await gate.signIn(request, token);
+        response.setHeader('Set-Cookie', toSetCookie(request, path, id));
+        return { ...holder, expiresAt: Date.now() + SESSION_TIME };
       },
     },
     readRoute('session', 'What the caller may do', ({ caller }) => ({
@@ -45,9 +45,11 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
       method: 'DELETE',
       path: 'session',
       access: 'anyone',
-      summary: 'Sign out; clears the session cookie',
-      handle: (request) => {
-        request.response.setHeader('Set-Cookie', toSetCookie(basePath(request), isSecure(request.request)));
+      summary: 'Sign out; ends the session',
+      handle: async ({ body, request, response }) => {
+        const path = basePath({ body, request });
+        await gate.signOut(request);
+        response.setHeader('Set-Cookie', toSetCookie(request, path));
         return { signedOut: true };
       },
     },

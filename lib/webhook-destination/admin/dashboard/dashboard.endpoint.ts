@@ -8,6 +8,7 @@ import type { PlatformPair } from '../../http/http.mount.js';
 import { RequestError } from '../../http/request.error.js';
 import { toRefusal } from '../admin.errors.js';
 import type { AdminGate } from '../admin.gate.js';
+import { removeCors } from '../request-site.util.js';
 import { dashboardAssets } from './dashboard-assets.source.js';
 
 /** Content security policy: files and requests of the page's own origin only, and no inline scripts or styles. */
@@ -19,7 +20,7 @@ const POLICY =
 const HEADERS = {
   'Content-Security-Policy': POLICY,
   'Cross-Origin-Resource-Policy': 'same-origin',
-  'Referrer-Policy': 'no-referrer',
+  'Referrer-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
 };
 
@@ -54,16 +55,18 @@ export class DashboardEndpoint {
     platform: PlatformPair,
   ): Promise<void> {
     if (!admitRequest(request, response)) return;
+    removeCors(response);
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     try {
       if (request.method !== 'GET' && request.method !== 'HEAD') {
         response.setHeader('Allow', 'GET, HEAD');
         throw new RequestError('method_unknown', 'the dashboard has GET and HEAD only', 'method');
       }
-      if (!this.gate.hasTokens) await this.gate.authorize(platform, 'read');
+      if (!this.gate.hasTokens) await this.gate.authenticate(platform);
       this.answer(path, request, response);
     } catch (error) {
       const refusal = toRefusal(error, this.logger, 'for the dashboard');
+      this.gate.recordRefusal(request, refusal, { details: { route: 'dashboard' } });
       if (response.headersSent) return void response.end();
       response.setHeader('Cache-Control', 'no-store');
       answerError(request, response, refusal);

@@ -53,14 +53,14 @@ export class LiveFeed {
   }
 
   /**
-   * Answers with a stream of the events that pass the filter.
+   * Answers with a stream of the events that pass the filter; undefined if the client has disconnected.
    *
    * @throws {ClosedError} while the application shuts down: the server would wait for the stream
    * @throws {RequestError} 503 if too many streams are open
    */
-  stream(response: ServerResponse, filter: LiveFilter, caller: CountedCaller): void {
+  stream(response: ServerResponse, filter: LiveFilter, caller: CountedCaller): EventStream | undefined {
     // The client disconnected during authentication: nothing would remove its stream.
-    if (response.destroyed) return;
+    if (response.destroyed) return undefined;
     if (this.isClosed) throw new ClosedError('the application is shutting down');
     const share = this.quota.take(caller, 1);
     if (!share) {
@@ -76,6 +76,7 @@ export class LiveFeed {
     this.streams.add(stream);
     if (this.subscription) this.peers?.ask();
     else this.subscription = this.follow();
+    return stream;
   }
 
   private remove(stream: EventStream): void {

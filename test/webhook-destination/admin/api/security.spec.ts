@@ -1,22 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 
 import { type CanActivate, Controller, type ExecutionContext, Get, Injectable } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
-import type { AuditEntry } from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
 import { ROUTES } from './routes.js';
-import { READ_TOKEN, startApi, TOKEN, track } from './support.js';
-
-/** Sessions of a token that are refused: one that is over, and one whose time was changed. */
-async function sessionsOf(token: string) {
-  const { AdminTokens } = await import('../../../../dist/esm/webhook-destination/admin/admin.tokens.js');
-  const signed = (now: number) => new AdminTokens({ token }).sign({ access: 'write', by: 'token' }, now);
-  const over = signed(Date.now() - 12 * 60 * 60 * 1_000 - 1);
-  return { valid: signed(Date.now()), over, forged: over.replace(/\.\d+\./, `.${Date.now() + 60_000}.`) };
-}
+import { followAudit, OWN_PAGE, READ_TOKEN, startApi, TOKEN, track } from './support.js';
 
 const bodyOf = (method: string) => (method === 'GET' ? undefined : {});
 
@@ -39,7 +31,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
 
   it('refuses every route to those without a token or session, and to pages of other sites', async () => {
     const { ask } = await startApi(cleanUp, createAdapter());
-    const { over, forged } = await sessionsOf(TOKEN);
+    const unknown = randomBytes(32).toString('base64url');
     for (const [method, path] of [...ROUTES, ['GET', 'no-such-route'], ['PUT', 'overview']] as const) {
       const body = bodyOf(method);
       const expectStatus = async (status: number, asked: object) =>
@@ -50,11 +42,10 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
           status,
         ]);
       await expectStatus(401, { token: null });
-      for (const session of [over, forged, 'write.9999999999999.x.y']) {
-        await expectStatus(401, { token: null, headers: { Cookie: `relay_session=${session}` } });
-      }
+      await expectStatus(401, { token: null, headers: { ...OWN_PAGE, Cookie: `relay_session=${unknown}` } });
       await expectStatus(401, { token: null, headers: { Authorization: `Basic ${btoa(`${TOKEN}:`)}` } });
       await expectStatus(403, { headers: { 'Sec-Fetch-Site': 'cross-site' } });
+      await expectStatus(403, { headers: { 'Sec-Fetch-Site': 'same-site' } });
     }
   });
 
@@ -97,7 +88,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
     const bare = async (method: string, path: string, headers: Record<string, string>) =>
       (await fetch(`${host}/relay/api/${path}`, { method, headers })).status;
     const bearer = { Authorization: `Bearer ${TOKEN}` };
-    const cookie = { Cookie: session };
+    const cookie = { Cookie: session, 'Sec-Fetch-Site': 'same-origin' };
     for (const headers of [bearer, cookie]) {
       await json('POST', 'destinations', { body: { name: 'crm', urls: ['https://receiver.example/'] } });
       const pauses = headers === bearer ? 200 : 415;
@@ -107,100 +98,6 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
       expect(await bare('DELETE', 'destinations/crm', headers)).toBe(200);
     }
     expect(await bare('DELETE', 'users/u1', bearer)).toBe(200);
-  });
-
-  it('refuses a wrong token, late, and then has the address wait', async () => {
-    const { ask, json, relay } = await startApi(cleanUp, createAdapter());
-    const audit: AuditEntry[] = [];
-    relay.audit$.subscribe((entry) => audit.push(entry));
-    expect((await ask('GET', 'overview')).status).toBe(200);
-    const start = performance.now();
-    const first = await json('GET', 'overview', { token: 'a-guess' });
-    expect(performance.now() - start).toBeGreaterThan(200);
-    expect(first).toMatchObject({ status: 401, answer: { code: 'admin_token_wrong', field: 'Authorization' } });
-    const statuses = await Promise.all(
-      Array.from({ length: 12 }, () => ask('GET', 'overview', { token: 'a-guess' }).then(({ status }) => status)),
-    );
-    expect(statuses.filter((status) => status === 401)).toHaveLength(9);
-    const late = await json('POST', 'session', { token: null, body: { token: READ_TOKEN } });
-    expect([late.status, late.answer.code]).toEqual([429, 'rate_limited']);
-    expect(Number(late.response.headers.get('retry-after'))).toBeGreaterThan(0);
-    // Who was in before goes on.
-    expect((await ask('GET', 'overview')).status).toBe(200);
-    expect(audit.length).toBe(14);
-    expect(audit[0]).toMatchObject({
-      action: 'sign-in.refused',
-      address: '127.0.0.1',
-      details: { code: first.answer.code },
-    });
-    expect(JSON.stringify(audit)).not.toContain('guess');
-  });
-
-  describe('sessions', () => {
-    async function signIn(token: string, body: object = {}) {
-      const api = await startApi(cleanUp, createAdapter());
-      const { status, answer, response } = await api.json('POST', 'session', { token: null, body: { token, ...body } });
-      const [cookie = ''] = response.headers.getSetCookie();
-      const session = cookie.split(';')[0]!;
-      const asked = (value = session) => ({ token: null, headers: { Cookie: `other=1; ${value}` } });
-      return { ...api, status, answer, cookie, session, asked };
-    }
-
-    it('are cookies that scripts and other sites do not see', async () => {
-      const { status, answer, cookie, ask, asked, get } = await signIn(TOKEN);
-      expect([status, answer]).toEqual([200, { access: 'write', expiresAt: expect.any(Number) }]);
-      expect(cookie).toMatch(
-        /^relay_session=write\.\d+\.[\w-]{16}\.[\w-]{43}; Path=\/relay; Max-Age=43200; HttpOnly; SameSite=Strict$/,
-      );
-      expect((await ask('GET', 'overview', asked())).status).toBe(200);
-      expect(await get('session', asked())).toEqual({ access: 'write', by: 'session', signIn: 'token' });
-      expect((await ask('POST', 'destinations/x/pause', { ...asked(), body: {} })).status).toBe(409);
-      const response = await ask('DELETE', 'session', asked());
-      expect(response.headers.getSetCookie()[0]).toMatch(/^relay_session=; Path=\/relay; Max-Age=0;/);
-    });
-
-    it('are of who may look, for the token that may look', async () => {
-      const { ask, asked, session } = await signIn(READ_TOKEN);
-      expect((await ask('GET', 'overview', asked())).status).toBe(200);
-      expect((await ask('POST', 'destinations/x/pause', { ...asked(), body: {} })).status).toBe(403);
-      const forged = session.replace('=read.', '=write.');
-      expect((await ask('GET', 'overview', asked(forged))).status).toBe(401);
-    });
-
-    it('are refused when they are forged or over', async () => {
-      const { ask, asked, session } = await signIn(TOKEN);
-      const [, time] = /\.(\d+)\./.exec(session)!;
-      const last = session.at(-1) === 'A' ? 'B' : 'A';
-      for (const forged of [
-        session.replace(time!, String(Number(time) + 1)),
-        session.slice(0, -1) + last,
-        session.slice(0, -1),
-        'relay_session=',
-        'relay_session=write',
-        `relay_session=${'a'.repeat(5_000)}`,
-      ]) {
-        expect((await ask('GET', 'overview', asked(forged))).status).toBe(401);
-      }
-      const { valid, over } = await sessionsOf(TOKEN);
-      expect((await ask('GET', 'overview', asked(`relay_session=${valid}`))).status).toBe(200);
-      expect((await ask('GET', 'overview', asked(`relay_session=${over}`))).status).toBe(401);
-    });
-
-    it('are Secure behind TLS, and of the path that the browser sees', async () => {
-      const { json } = await startApi(cleanUp, createAdapter());
-      const cookieOf = async (body: object, headers?: Record<string, string>) => {
-        const { response } = await json('POST', 'session', { token: null, body: { token: TOKEN, ...body }, headers });
-        return response.headers.getSetCookie()[0] ?? response.status;
-      };
-      expect(await cookieOf({}, { 'X-Forwarded-Proto': 'https' })).toMatch(/; Secure$/);
-      expect(await cookieOf({ base: '/tools/relay' })).toContain('; Path=/tools/relay; ');
-      for (const base of ['/tools', 'relay', '/a;b/relay', '/a\r\nSet-Cookie: x/relay', 1]) {
-        expect(await cookieOf({ base })).toBe(400);
-      }
-      expect(await cookieOf({ token: 1 })).toBe(400);
-      expect(await cookieOf({}, { 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
-      expect(await cookieOf({ token: 'a-guess' })).toBe(401);
-    });
   });
 
   it('is one by itself: the global guards of the application do not stand before it', async () => {
@@ -241,8 +138,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
     const access = (request: unknown) =>
       ({ root: 'write', guest: 'read', odd: 'admin' })[(request as Request).headers['x-user']!] as 'read';
     const { ask, get, relay } = await startApi(cleanUp, createAdapter(), { admin: { guard: UserGuard, access } });
-    const audit: AuditEntry[] = [];
-    relay.audit$.subscribe((entry) => audit.push(entry));
+    const audit = followAudit(relay);
     const as = (user: string) => ({ token: null, headers: { 'X-User': user } });
     expect((await ask('GET', 'overview', { token: TOKEN })).status).toBe(403);
     expect((await ask('GET', 'overview', as('odd'))).status).toBe(403);
@@ -250,7 +146,13 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
     expect(await get('session', as('guest'))).toEqual({ access: 'read', by: 'guard', user: 'guest', signIn: 'guard' });
     expect((await ask('DELETE', 'users/u1', { ...as('guest'), body: {} })).status).toBe(403);
     expect((await ask('DELETE', 'users/u1', { ...as('root'), body: {} })).status).toBe(200);
-    expect(audit).toMatchObject([{ action: 'user.delete', by: 'guard', user: 'root', target: 'u1' }]);
+    const route = 'DELETE users/:userId';
+    expect(audit).toMatchObject([
+      { action: 'request.refused', by: undefined, details: { code: 'admin_only', route: 'GET overview' } },
+      { action: 'request.refused', by: undefined, details: { code: 'admin_only', route: 'GET overview' } },
+      { action: 'request.refused', by: 'guard', user: 'guest', target: 'u1', details: { code: 'read_only', route } },
+      { action: 'user.delete', by: 'guard', user: 'root', target: 'u1' },
+    ]);
     const signIn = await ask('POST', 'session', { token: null, body: { token: TOKEN } });
     expect(signIn.status).toBe(404);
   });

@@ -8,7 +8,7 @@ import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-qu
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, postgresStore, queryPostgres, REDIS_URL, redisStore } from '../../../support/services.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { readStream, startApi, track } from './support.js';
+import { readStream, signIn, startApi, track } from './support.js';
 
 /** What somebody else may send on a channel: no JSON, or JSON of another shape. */
 const FOREIGN = ['hi', '', 'null', '{}', '[]', '[1,{}]', '"text"'];
@@ -59,6 +59,17 @@ await describeOnEach([redisStore, postgresStore], (store) => {
         startApi(cleanUp, new ExpressAdapter(), { options: { queue: sharedQueue(options), ...others } });
       return { start, options };
     };
+
+    it('have the same sessions, which end in both within a second', async () => {
+      const { start } = create();
+      const [one, other] = [await start(), await start()];
+      const { asked } = await signIn(one);
+      expect((await other.ask('GET', 'overview', asked())).status).toBe(200); // at once
+      const { hasEnded } = await readStream(await other.ask('GET', 'events', asked()));
+      expect((await one.ask('DELETE', 'session', { ...asked(), body: {} })).status).toBe(200);
+      await waitFor(hasEnded, undefined, 1_000);
+      expect((await other.ask('GET', 'overview', asked())).status).toBe(401);
+    });
 
     it('see what happens in both, and how much is left out', async () => {
       const { start } = create();

@@ -1,12 +1,17 @@
 import type { AbstractHttpAdapter } from '@nestjs/core';
-import type { AdminOptions, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
+import type {
+  AdminOptions,
+  AuditEntry,
+  WebhookDestinationModuleOptions,
+  WebhookDestinationService,
+} from 'nestjs-analytics-relay';
 
 import type { Afterwards } from '../../../support/clean-ups.js';
 import { type RelayAppOptions, startRelayApp } from '../../../support/relay.app.js';
 import { waitFor } from '../../../support/wait-for.js';
 
-export const TOKEN = 'admin-t0ken';
-export const READ_TOKEN = 'read-t0ken';
+export const TOKEN = 'admin-t0ken-of-the-tests-32-long';
+export const READ_TOKEN = 'read-t0ken-of-the-tests-32-longer';
 
 /** A JSON answer: what tests look into. */
 export interface Answer {
@@ -67,6 +72,35 @@ export async function startApi(
     return answer;
   };
   return { ...started, ask, json, get };
+}
+
+/** What the audit log records from now on. */
+export function followAudit(relay: WebhookDestinationService): AuditEntry[] {
+  const entries: AuditEntry[] = [];
+  relay.audit$.subscribe((entry) => entries.push(entry));
+  return entries;
+}
+
+/** Headers that a browser sends with the request of a page of the same origin. */
+export const OWN_PAGE = { 'Sec-Fetch-Site': 'same-origin' };
+
+/** Signs in as a browser; what it asks for from then on has the returned headers. */
+export async function signIn(
+  { json }: Pick<Awaited<ReturnType<typeof startApi>>, 'json'>,
+  { token = TOKEN, headers = {}, ...body }: { token?: string; headers?: Record<string, string>; base?: string } = {},
+) {
+  const { status, answer, response } = await json('POST', 'session', {
+    token: null,
+    body: { token, ...body },
+    headers,
+  });
+  const [cookie = ''] = response.headers.getSetCookie();
+  const session = cookie.split(';')[0]!;
+  const asked = (value = session) => ({
+    token: null,
+    headers: { ...OWN_PAGE, ...headers, Cookie: `other=1; ${value}` },
+  });
+  return { status, answer, cookie, session, asked };
 }
 
 /** A track message. */

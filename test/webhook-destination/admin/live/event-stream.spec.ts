@@ -124,7 +124,7 @@ describe.each(platforms)('A live stream on $platform', ({ createAdapter }) => {
         return decision;
       },
     };
-    const api = await startApi(cleanUp, createAdapter(), { admin: { guard } });
+    const api = await startApi(cleanUp, createAdapter(), { admin: { guard, access: () => 'read' } });
     const left: Promise<unknown>[] = [];
     for (let count = 1; count <= 50; count++) {
       const { socket, peer } = await connectReader(api);

@@ -130,6 +130,7 @@ export class RegistryProcess {
       delivery: toOptions(DeliveryOptions, delivery),
       registry: 'registry' in options ? options.registry : 'store',
       registrySecret: secret,
+      isAdminToken: () => false,
     };
     const relay = this.listener.relay(settings.sources);
     this.registry = createRegistry(settings, { registry: store } as DeliveryQueue, relay);

@@ -1,0 +1,88 @@
+import { memoryQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
+
+import { useCleanUps } from '../../../support/clean-ups.js';
+import { platforms } from '../../../support/platforms.js';
+import { followAudit, READ_TOKEN, signIn, startApi, TOKEN, track } from './support.js';
+
+describe.each(platforms)('The audit log on $platform', ({ createAdapter }) => {
+  const cleanUp = useCleanUps();
+
+  it('has sign-ins, and what was refused for lack of rights', async () => {
+    const api = await startApi(cleanUp, createAdapter());
+    const audit = followAudit(api.relay);
+    await signIn(api);
+    await api.ask('POST', 'destinations/Webhooks/pause', { token: READ_TOKEN, body: {} });
+    await api.ask('GET', 'deliveries', { headers: { 'Sec-Fetch-Site': 'cross-site' } });
+    await api.ask('GET', 'deliveries', { token: null }); // nobody yet
+    const address = '127.0.0.1';
+    expect(audit).toMatchObject([
+      { action: 'sign-in', by: 'token', address, details: { access: 'write' } },
+      {
+        action: 'request.refused',
+        by: 'token',
+        address,
+        target: 'Webhooks',
+        details: { code: 'read_only', route: 'POST destinations/:name/pause' },
+      },
+      { action: 'request.refused', address, details: { code: 'cross_site', route: 'GET deliveries' } },
+    ]);
+  });
+
+  it('has changes that failed, without what their bodies said', async () => {
+    const { ask, relay } = await startApi(cleanUp, createAdapter(), { options: { registry: 'store' } });
+    const audit = followAudit(relay);
+    const body = { name: 'crm', urls: ['ftp://s3cret'], s3cret: 's3cret', sharedSecret: 's3cret' };
+    expect((await ask('POST', 'destinations', { body })).status).toBe(400);
+    expect((await ask('PATCH', 'destinations/Webhooks', { body: { enabled: false } })).status).toBe(409);
+    expect((await ask('POST', 'destinations/none/test', { body: { traits: { email: 's3cret' } } })).status).toBe(404);
+    expect((await ask('DELETE', 'users/u1', { body: { s3cret: 1 } })).status).toBe(400);
+    expect((await ask('POST', 'explain', { body: { message: 1 } })).status).toBeLessThan(500); // changes nothing
+    const failed = { action: 'change.failed', by: 'token', address: '127.0.0.1' };
+    const route = 'PATCH destinations/:name';
+    expect(audit).toMatchObject([
+      { ...failed, target: undefined, details: { code: 'options_invalid', route: 'POST destinations' } },
+      { ...failed, target: 'Webhooks', details: { code: 'registry_read_only', route } },
+      { ...failed, target: 'none', details: { code: 'destination_unknown' } },
+      { ...failed, target: 'u1', details: { code: 'field_unknown' } },
+    ]);
+    expect(JSON.stringify(audit)).not.toContain('s3cret');
+  });
+
+  it('shows of a change only values that are neither secrets nor data', async () => {
+    const { ask, relay, receiver } = await startApi(cleanUp, createAdapter(), { options: { registry: 'store' } });
+    const audit = followAudit(relay);
+    const secrets = { urls: [`${receiver.url}/s3cret`], headers: { 'X-A': 's3cret' }, metadata: { owner: 's3cret' } };
+    expect((await ask('POST', 'destinations', { body: { name: 'crm', types: ['track'], ...secrets } })).status).toBe(
+      200,
+    );
+    const details = { name: 'crm', types: ['track'], urls: '***', headers: '***', metadata: '***' };
+    expect(audit).toMatchObject([{ action: 'destination.create', target: 'crm', details }]);
+  });
+
+  it('has a deletion that fails half-way, however it was asked for', async () => {
+    const queue = memoryQueue()();
+    const { ask, host, relay } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
+    const audit = followAudit(relay);
+    await relay.accept('wk_shop', [track('m1')]);
+    vi.spyOn(queue, 'add').mockRejectedValue(new Error('disk full: s3cret'));
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKEN}` };
+    const body = '{"userId":"u1","sources":["shop"]}';
+    expect((await fetch(`${host}/v1/delete`, { method: 'POST', headers, body })).status).toBe(503);
+    expect((await ask('DELETE', 'users/u2', { body: {} })).status).toBeGreaterThanOrEqual(500);
+    expect((await ask('POST', 'deletions', { body: { userId: 'u3' } })).status).toBeGreaterThanOrEqual(500);
+    expect(await relay.deliveries({ userId: 'u1' })).toEqual([]); // removed, and no destination was notified
+    const failed = { action: 'user.delete', by: 'token' };
+    expect(audit).toMatchObject([
+      {
+        ...failed,
+        target: 'u1',
+        details: { users: 1, userIds: ['u1'], sources: ['shop'], failed: expect.any(String) },
+      },
+      { ...failed, target: 'u2', details: { failed: expect.any(String) } },
+      { ...failed, target: 'u3', details: { failed: expect.any(String) } },
+    ]);
+    expect(JSON.stringify(audit)).not.toContain('s3cret');
+    vi.restoreAllMocks();
+  });
+});
