@@ -15,7 +15,8 @@ export class SqliteRegistryStore implements RegistryStore {
 
   async write(record: Omit<RegistryRecord, 'revision'>, expected: number): Promise<number | undefined> {
     const revision = await this.thread.call('registry', 'write', record, expected);
-    this.mustBeScrubbed ||= revision !== undefined && expected > 0;
+    // A session has no secret: its name is the digest of one.
+    this.mustBeScrubbed ||= revision !== undefined && expected > 0 && record.kind !== 'session';
     return revision;
   }
 

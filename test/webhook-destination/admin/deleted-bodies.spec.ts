@@ -161,6 +161,7 @@ describe('After a deletion no file of the SQLite queue holds a body that was', (
     ['dead', status(410), 'dead'],
   ])('%s, and whose record was swept', async (_what, script, state) => {
     const relay = await start(script, { retention: { [state]: { count: 2 } } });
+    await queue.sweep(); // the first one empties the log, for the registry
     await accept(relay, MESSAGES.slice(1, 3));
     await reached(relay, state, 1);
     await accept(relay, [message('m5', 'other'), message('m6', 'other')]);
