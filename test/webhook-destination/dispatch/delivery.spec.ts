@@ -233,8 +233,11 @@ describe.each(['undici', 'axios'] as const)('Deliveries through %s', (transport)
   it('go to all URLs side by side; the first success settles them, and the others are not tried again', async () => {
     const failing = await receive(status(500));
     const hung = await receive(hang);
-    const good = await receive((response) => void setTimeout(() => response.end(), 50));
     const gone = await receive(status(410));
+    const good = await receive((response) => {
+      const areAnswered = () => failing.webhooks.length === 1 && gone.webhooks.length === 1;
+      void waitFor(areAnswered).then(() => setTimeout(() => response.end(), 100));
+    });
     const started = await relay([failing.url, hung.url, good.url, gone.url], { delivery: { timeout: 1_000 } });
     await started.track('m1');
     const [delivered] = await started.settled('delivered');
