@@ -11,7 +11,7 @@ import { useDashboard } from './support/dashboard.harness.js';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-/** The operator opens a destination, sets its URL, and sends it a test, which must succeed. */
+/** The operator opens a destination, sets a URL of another receiver, who gets a new secret, and sends it a test. */
 async function correctUrl(page: Page, name: string, url: string): Promise<void> {
   await page.getByRole('link', { name: 'Destinations' }).click();
   await page.getByRole('link', { name, exact: true }).click();
@@ -19,6 +19,7 @@ async function correctUrl(page: Page, name: string, url: string): Promise<void> 
   await button(page, 'Replace URLs').click();
   await page.getByLabel('URL 1').fill(url);
   await button(page, 'Save').click();
+  await button(page, 'I have stored it').click();
   await button(page, 'Send test').click();
   const dialog = page.getByRole('dialog', { name: 'Send a test' });
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();

@@ -56,7 +56,13 @@ describe.each(platforms)('The audit log on $platform', ({ createAdapter }) => {
     expect((await ask('POST', 'destinations', { body: { name: 'crm', types: ['track'], ...secrets } })).status).toBe(
       200,
     );
-    const details = { name: 'crm', types: ['track'], urls: '***', headers: '***', metadata: '***' };
+    const details = {
+      name: 'crm',
+      types: ['track'],
+      urls: [new URL(receiver.url).origin],
+      headers: '***',
+      metadata: '***',
+    };
     expect(audit).toMatchObject([{ action: 'destination.create', target: 'crm', details }]);
   });
 
