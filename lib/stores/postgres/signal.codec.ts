@@ -3,8 +3,11 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { parseJson } from '../../common/value.util.js';
 
 const ALGORITHM = 'aes-256-gcm';
-const ID_BYTES = 8;
 const IV_BYTES = 12;
+
+/** The rest of a vector counts the signals of a process: 48 bits last longer than any process. */
+const ID_BYTES = 6;
+
 const TAG_BYTES = 16;
 
 /** Maximum length of the texts of a signal as JSON, in bytes: encrypted, a notification must be shorter than 8,000. */
@@ -29,7 +32,7 @@ export class SignalCodec {
   encode(kind: string, texts: string[]): string {
     const iv = Buffer.alloc(IV_BYTES);
     this.id.copy(iv);
-    iv.writeUInt32BE(this.count++, ID_BYTES);
+    iv.writeUIntBE(this.count++, ID_BYTES, IV_BYTES - ID_BYTES);
     const cipher = createCipheriv(ALGORITHM, this.#key, iv).setAAD(Buffer.from(kind));
     const encrypted = Buffer.concat([cipher.update(JSON.stringify(texts)), cipher.final()]);
     return Buffer.concat([iv, cipher.getAuthTag(), encrypted]).toString('base64');
