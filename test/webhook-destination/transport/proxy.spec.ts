@@ -67,21 +67,24 @@ describe('delivery.proxy', () => {
   }
 
   describe.each(['undici', 'axios'] as const)('with %s', (transport) => {
-    it.each(['http', 'https'])('connects to an %s receiver, whose name need not be known here if all networks are allowed', async (scheme) => {
-      const receiver = await receive(scheme === 'https' ? certificates.trusted : undefined);
-      const proxy = await start(receiver.port);
-      // The certificate is for localhost: a name below it would be taken for this machine's.
-      const host = scheme === 'https' ? 'localhost' : 'receiver.invalid';
-      const started = await relay(`${scheme}://${host}/hook`, {
-        transport,
-        proxy: proxy.url(),
-        allowedNetworks: EVERYWHERE,
-      });
-      await started.track('m1', 'm2');
-      await started.settled('delivered', 2);
-      expect(new Set(proxy.asked)).toEqual(new Set([`${host}:${scheme === 'https' ? 443 : 80}`]));
-      expect(receiver.webhooks[0]).toMatchObject({ path: '/hook', headers: { host } });
-    });
+    it.each(['http', 'https'])(
+      'connects to an %s receiver, whose name need not be known here if all networks are allowed',
+      async (scheme) => {
+        const receiver = await receive(scheme === 'https' ? certificates.trusted : undefined);
+        const proxy = await start(receiver.port);
+        // The certificate is for localhost: a name below it would be taken for this machine's.
+        const host = scheme === 'https' ? 'localhost' : 'receiver.invalid';
+        const started = await relay(`${scheme}://${host}/hook`, {
+          transport,
+          proxy: proxy.url(),
+          allowedNetworks: EVERYWHERE,
+        });
+        await started.track('m1', 'm2');
+        await started.settled('delivered', 2);
+        expect(new Set(proxy.asked)).toEqual(new Set([`${host}:${scheme === 'https' ? 443 : 80}`]));
+        expect(receiver.webhooks[0]).toMatchObject({ path: '/hook', headers: { host } });
+      },
+    );
   });
 
   it.each([
@@ -199,7 +202,12 @@ describe('delivery.proxy', () => {
 
   it.each<[name: string, how: string, answer: DnsServer['answers'][string], error: RegExp]>([
     ['silent.example', 'nothing', 'silence', /silent\.example are known here: the look-up took longer than 0\.5 s/],
-    ['ipv4.example', 'for IPv4 only', { ipv4: '127.0.0.1', ipv6: 'silence' }, /ipv4\.example .* took longer than 0\.5 s/],
+    [
+      'ipv4.example',
+      'for IPv4 only',
+      { ipv4: '127.0.0.1', ipv6: 'silence' },
+      /ipv4\.example .* took longer than 0\.5 s/,
+    ],
     ['ipv6.example', 'for IPv6 only', { ipv4: 'silence', ipv6: '::1' }, /ipv6\.example .* took longer than 0\.5 s/],
     ['failing.example', 'with a failure', SERVFAIL, /ESERVFAIL/],
     ['half.example', 'with a failure for IPv6', { ipv4: '127.0.0.1', ipv6: SERVFAIL }, /queryAaaa ESERVFAIL/],
