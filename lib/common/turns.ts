@@ -1,8 +1,20 @@
-/** Runs work in the order in which it comes, a fixed number of pieces at a time. */
+/** Whose work waits. */
+export interface TurnCaller {
+  key: string;
+  /** The work of callers who may only read comes after that of all others. */
+  access: 'read' | 'write';
+}
+
+/** The process itself. */
+const OWN: TurnCaller = { key: '', access: 'write' };
+
+/** The starts of waiting work by the caller's key, the next caller first. No caller is without any. */
+type Waiting = Map<string, Set<() => void>>;
+
+/** Runs work a fixed number of pieces at a time: callers take turns, each in the order in which its work comes. */
 export class Turns {
   private running = 0;
-  /** Start those that wait, in their order. */
-  private readonly waiting = new Set<() => void>();
+  private readonly waiting: Record<TurnCaller['access'], Waiting> = { write: new Map(), read: new Map() };
 
   /**
    * @param limit pieces of work that run at a time
@@ -16,9 +28,9 @@ export class Turns {
   ) {}
 
   /** Settles as the work does; rejects if its turn does not come within the timeout. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>, caller = OWN): Promise<T> {
     if (this.running < this.limit) this.running++;
-    else await this.wait();
+    else await this.wait(caller);
     try {
       return await work();
     } finally {
@@ -26,27 +38,39 @@ export class Turns {
     }
   }
 
-  private wait(): Promise<void> {
+  private wait({ key, access }: TurnCaller): Promise<void> {
+    const waiting = this.waiting[access];
+    const starts = waiting.get(key) ?? new Set();
+    waiting.set(key, starts);
     return new Promise((resolve, reject) => {
       const start = () => {
         clearTimeout(timer);
         resolve();
       };
       const timer = setTimeout(() => {
-        this.waiting.delete(start);
+        starts.delete(start);
+        if (starts.size === 0) waiting.delete(key);
         reject(this.refusal());
       }, this.timeout);
-      this.waiting.add(start);
+      starts.add(start);
     });
   }
 
   private end(): void {
-    const [next] = this.waiting;
-    if (!next) {
-      this.running--;
-      return;
-    }
-    this.waiting.delete(next);
-    next();
+    const next = takeNext(this.waiting.write) ?? takeNext(this.waiting.read);
+    if (next) next();
+    else this.running--;
   }
+}
+
+/** Takes the next caller's first piece of work. The caller's others wait for those of all other callers. */
+function takeNext(waiting: Waiting): (() => void) | undefined {
+  const [next] = waiting;
+  if (!next) return undefined;
+  const [key, starts] = next;
+  const [start] = starts;
+  starts.delete(start!);
+  waiting.delete(key);
+  if (starts.size > 0) waiting.set(key, starts);
+  return start;
 }

@@ -96,13 +96,22 @@ export function isPublic(address: string): boolean {
   return !contains(notPublic, address);
 }
 
-/** Matches an IPv4 address, or what may be an IPv6 address, each perhaps with a port. */
-const ADDRESS = /(?<![\w.])(?:(?:\d{1,3}\.){3}\d{1,3}|[\da-f]*:[\da-f:]*:[\da-f:.]*)/gi;
+/**
+ * Matches an IPv4 address, or what may be an IPv6 address, perhaps with a port; and the networks of all addresses, which
+ * are no addresses.
+ */
+const ADDRESS = /(?<![\w.])(?:(?:0\.0\.0\.0|::)\/0|(?:\d{1,3}\.){3}\d{1,3}|[\da-f]*:[\da-f:]*:[\da-f:.]*)/gi;
 
-/** Replaces the addresses in a text that are not public by `***`. */
+/** Matches the names of a certificate in Node's error for one that does not have the name of its host. */
+const CERTIFICATE_NAMES = /(is not (?:in the cert's (?:altnames|list)|cert's CN)): .*/s;
+
+/**
+ * Replaces the addresses in a text that are not public by `***`, and removes the names of a certificate. The last group
+ * of an IPv6 address may be a port.
+ */
 export function concealAddresses(text: string): string {
-  return text.replace(ADDRESS, (found) => {
-    const address = [found, found.replace(/:\d*$/, '')].find((one) => isIP(one) !== 0);
-    return address === undefined || isPublic(address) ? found : '***';
+  return text.replace(CERTIFICATE_NAMES, '$1').replace(ADDRESS, (found) => {
+    const readings = [found, found.replace(/:\d*$/, '')].filter((one) => isIP(one) !== 0);
+    return readings.every(isPublic) ? found : '***';
   });
 }

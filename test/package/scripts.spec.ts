@@ -26,8 +26,9 @@ describe('The workflows', () => {
     const publishing = parts.filter((part) => part.includes('id-token: write'));
     expect(publishing).toHaveLength(1);
     expect(publishing[0]).toMatch(/^publish:/);
+    expect(publishing[0]).toMatch(/^ {4}environment: npm\b/m);
     expect(publishing[0]!.replace(/#.*/g, '')).not.toMatch(
-      /checkout|npm (?!publish --ignore-scripts)\w|npx|\.ci\/|container/,
+      /checkout|npm (?!publish --ignore-scripts|view )\w|npx|\.ci\/|container/,
     );
   });
 });

@@ -87,8 +87,11 @@ export class NetworkCheck {
       if (this.stopped) return false;
       const isProxied = this.proxyFor(url) !== undefined;
       const isAllowed = (address: string): boolean => this.policy.allows(address);
-      // The proxy may know a name that is unknown here, and may use any of its addresses.
-      if (isProxied ? addresses.every(isAllowed) : addresses.some(isAllowed)) {
+      // The proxy may use any of the addresses; a name that is unknown here has none.
+      const isUsable = isProxied
+        ? this.policy.allowsEverything || (addresses.length > 0 && addresses.every(isAllowed))
+        : addresses.some(isAllowed);
+      if (isUsable) {
         if (url.protocol === 'http:' && addresses.some(isPublic)) this.warnOfPlainHttp(name, url);
         continue;
       }

@@ -2,7 +2,7 @@ import { ignoreElements, merge, Observable, share, Subject, type Subscriber, typ
 
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { RelayError } from '../../client/relay.error.js';
-import { Turns } from '../../common/turns.js';
+import { type TurnCaller, Turns } from '../../common/turns.js';
 import {
   type Delivery,
   type DeliveryCount,
@@ -170,11 +170,17 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
    * Returns the next matching deliveries, newest first, as many as are found in a short time. One search runs at a time,
    * because searches delay deliveries.
    *
+   * @param caller the process itself by default
    * @throws {RelayError} `too_many_searches`, if those before it take longer than {@link SEARCH_WAIT}
    */
-  async search(search: DeliverySearch, page: DeliveryPage = {}): Promise<DeliveryPortion> {
+  async search(search: DeliverySearch, page: DeliveryPage = {}, caller?: TurnCaller): Promise<DeliveryPortion> {
     const checked = [checkSearch(search), checkPage(page)] as const;
-    return this.searches.run(() => this.store.search(...checked));
+    return this.inTurn(() => this.store.search(...checked), caller);
+  }
+
+  /** Runs other reads that take as long as a search, in turn with the searches. Rejects as {@link search} does. */
+  inTurn<T>(work: () => Promise<T>, caller?: TurnCaller): Promise<T> {
+    return this.searches.run(work, caller);
   }
 
   /** Makes a test write as durable as that of {@link add}, changing no delivery. */

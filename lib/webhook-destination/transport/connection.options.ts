@@ -52,7 +52,7 @@ export class ConnectionOptions {
 
   /**
    * Private addresses that webhooks may reach: networks in CIDR notation, addresses, and `'localhost'` for 127.0.0.0/8 and
-   * ::1.
+   * ::1. With `proxy`, `['0.0.0.0/0', '::/0']` without `deniedNetworks` leaves the addresses of names to the proxy.
    * @default []
    * @see docs/delivery.md, "Network policy"
    */

@@ -17,10 +17,10 @@ const TRIES = 3;
 const OTHER_FAMILY_TIMEOUT = 500;
 
 /** Error codes for a name that DNS does not know; other failures may be temporary. */
-const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ECONNREFUSED', 'EREFUSED']);
+const UNKNOWN = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
-/** Error code of a look-up by the system, which is made only for names that DNS does not know. */
-const SYSTEM_FAILED = 'EAI_AGAIN';
+/** Error codes of servers that answer no questions at all: the system may know the name from elsewhere. */
+const REFUSED = new Set(['ECONNREFUSED', 'EREFUSED']);
 
 /** Rules of `resolv.conf`. */
 interface SearchRules {
@@ -57,7 +57,7 @@ export class HostLookup {
   /**
    * Returns all addresses of a name, in order of preference. Concurrent calls for one name share the answer.
    *
-   * @param isComplete whether to reject when a server does not answer for both IPv4 and IPv6
+   * @param isComplete whether to reject unless a server answers for both IPv4 and IPv6
    */
   addressesOf(hostname: string, isComplete = false): Promise<LookupAddress[]> {
     const key = `${hostname} ${isComplete}`;
@@ -78,7 +78,7 @@ export class HostLookup {
     try {
       return await this.askServers(hostname, isComplete);
     } catch (error) {
-      if (isUnknown(error)) return this.askSystem(hostname);
+      if (isUnknown(error, isComplete)) return this.askSystem(hostname);
       throw error;
     }
   }
@@ -92,8 +92,9 @@ export class HostLookup {
       try {
         return await ask(resolver, name, isComplete);
       } catch (error) {
-        if ((error as { code?: unknown }).code === 'ETIMEOUT') throw error;
-        if (failure === undefined || !isUnknown(error)) failure = error;
+        const isKnown = !isUnknown(error, isComplete);
+        if ((isComplete && isKnown) || (error as { code?: unknown }).code === 'ETIMEOUT') throw error;
+        if (failure === undefined || isKnown) failure = error;
       }
     }
     throw failure;
@@ -132,14 +133,14 @@ function parseHosts(lines: string[][]): Map<string, LookupAddress[]> {
   return hosts;
 }
 
-/** Whether a failed look-up means that DNS does not know the name. */
-function isUnknown(error: unknown): boolean {
-  return UNKNOWN.has(String((error as { code?: unknown }).code));
-}
-
-/** Returns whether `addressesOf` rejected because the name is unknown here, and not for want of an answer. */
-export function isUnknownName(error: unknown): boolean {
-  return isUnknown(error) || (error as { code?: unknown }).code === SYSTEM_FAILED;
+/**
+ * Whether a failed look-up means that DNS does not know the name.
+ *
+ * @param isComplete whether a server must have said so, and not have refused to answer
+ */
+function isUnknown(error: unknown, isComplete: boolean): boolean {
+  const code = String((error as { code?: unknown }).code);
+  return UNKNOWN.has(code) || (!isComplete && REFUSED.has(code));
 }
 
 async function ask(resolver: dns.Resolver, name: string, isComplete: boolean): Promise<LookupAddress[]> {
@@ -150,8 +151,8 @@ async function ask(resolver: dns.Resolver, name: string, isComplete: boolean): P
   );
   const lists = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
-  const failure = failures.find((reason) => !isUnknown(reason)) ?? failures[0];
-  if (lists.length === 0 || (isComplete && failure !== undefined && !isUnknown(failure))) throw failure;
+  const failure = failures.find((reason) => !isUnknown(reason, isComplete)) ?? failures[0];
+  if (lists.length === 0 || (isComplete && failure !== undefined && !isUnknown(failure, true))) throw failure;
   if (prefersIpv6()) lists.reverse();
   return lists.flat();
 }

@@ -17,6 +17,9 @@ import { HostLookup } from './host-lookup.js';
 
 type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
+/** Networks of all addresses. */
+export const EVERYWHERE = ['0.0.0.0/0', '::/0'];
+
 /** Returns the host of a URL; an IPv6 address without brackets. */
 export function toHostname({ hostname }: URL): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
@@ -58,6 +61,11 @@ export class NetworkPolicy {
   ) {
     this.allowed = toBlockList(allowedNetworks);
     this.denied = deniedNetworks.length > 0 ? toBlockList(deniedNetworks) : undefined;
+  }
+
+  /** Whether every address is allowed: both networks of {@link EVERYWHERE} are, and none is denied. */
+  get allowsEverything(): boolean {
+    return this.denied === undefined && EVERYWHERE.every((network) => this.allowedNetworks.includes(network));
   }
 
   /** Returns whether an IP address is allowed. An IPv4-mapped IPv6 address counts as the IPv4 address. */

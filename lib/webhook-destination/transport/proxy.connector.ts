@@ -9,14 +9,15 @@ import { RelayError } from '../../client/relay.error.js';
 import { within } from '../../common/time.util.js';
 import { type ConnectionOptions, ENVIRONMENT } from './connection.options.js';
 import { guardedConnector, verifyingConnector } from './guarded.connector.js';
-import { isUnknownName } from './host-lookup.js';
-import { NetworkPolicy } from './network.policy.js';
+import { EVERYWHERE, NetworkPolicy } from './network.policy.js';
 import { basicAuthorization } from './webhook-target.js';
 
 /** Share of the timeout of a request in which addresses may be looked up. */
 const LOOKUP_SHARE = 0.5;
 
-const EVERYWHERE = ['0.0.0.0/0', '::/0'];
+const ONLY_PROXY_KNOWS =
+  'If only the proxy can look names up, ' +
+  `set delivery.allowedNetworks: ['${EVERYWHERE.join("', '")}'] without deniedNetworks, and let the proxy enforce the policy`;
 
 /** Returns the proxy for a URL; undefined for a direct connection. */
 export type ProxyChoice = (url: URL) => EgressProxy | undefined;
@@ -51,8 +52,9 @@ export function proxyChoice(option: string | undefined): ProxyChoice {
  * Connects through a proxy, with `CONNECT` for http and https. TLS is between the relay and the receiver, whose
  * certificate is verified as without a proxy.
  *
- * The policy applies to the receiver, as far as its addresses are known here. The proxy itself is the operator's
- * choice: only the denied networks of the policy apply to its address.
+ * The policy applies to the receiver: unless it allows every address, nothing goes to a name whose addresses are not
+ * all known here. The proxy itself is the operator's choice: only the denied networks of the policy apply to its
+ * address.
  */
 export function proxyConnector(
   proxy: EgressProxy,
@@ -62,17 +64,20 @@ export function proxyConnector(
   const toProxy = guardedConnector(new NetworkPolicy(EVERYWHERE, deniedNetworks), timeout, ca);
   const toReceiver = verifyingConnector(timeout, ca);
 
-  async function connect({ hostname, port, protocol }: buildConnector.Options): Promise<Socket> {
-    const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
-    // The proxy may use any of the addresses, so all must be known. Only a name that does not exist here is left to it:
-    // a receiver whose name server is slow would otherwise choose any address.
-    const found = policy.addressesOf(new URL(`${protocol}//${host}`), true).catch((error: unknown): string[] => {
-      if (isUnknownName(error)) return [];
-      throw error;
+  /** The proxy may use any of the addresses, so all must be known: the receiver's name server decides what is answered here. */
+  async function checkAddresses(url: URL): Promise<void> {
+    const look = within(timeout * LOOKUP_SHARE, policy.addressesOf(url, true), 'the look-up');
+    const addresses = await look.catch((error: unknown) => {
+      const fault = `not all addresses of ${url.hostname} are known here: ${errorMessage(error)}. ${ONLY_PROXY_KNOWS}`;
+      throw new RelayError('proxy_failed', fault, { cause: error });
     });
-    const addresses = await within(timeout * LOOKUP_SHARE, found, `the look-up of ${host}`);
     const refused = addresses.find((address) => !policy.allows(address));
     if (refused !== undefined) throw policy.refusal(refused);
+  }
+
+  async function connect({ hostname, port, protocol }: buildConnector.Options): Promise<Socket> {
+    const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
+    if (!policy.allowsEverything) await checkAddresses(new URL(`${protocol}//${host}`));
     return tunnel(proxy, toProxy, `${host}:${port || (protocol === 'https:' ? 443 : 80)}`, timeout);
   }
 

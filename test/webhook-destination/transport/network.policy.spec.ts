@@ -121,9 +121,15 @@ it.each([
   ['connect EHOSTUNREACH fd00:1:2:3:4:5:6:7:80 - Local (fd00::1:0)', 'connect EHOSTUNREACH *** - Local (***)'],
   ['http://[fe80::1]:8080, ::ffff:192.168.0.1', 'http://[***]:8080, ***'],
   [
-    "not in the cert's altnames: IP Address:10.0.0.4, IP Address:fd00::4",
-    "not in the cert's altnames: IP Address:***, IP Address:***",
+    "Host: receiver.example. is not in the cert's altnames: DNS:db.corp.internal, IP Address:10.0.0.4",
+    "Host: receiver.example. is not in the cert's altnames",
   ],
+  ["IP: 1.1.1.1 is not in the cert's list: 10.0.0.4", "IP: 1.1.1.1 is not in the cert's list"],
+  ["Host: receiver.example. is not cert's CN: db.corp.internal", "Host: receiver.example. is not cert's CN"],
+  ['connect ECONNREFUSED ::ffff:a00:5:443', 'connect ECONNREFUSED ***'],
+  ['connect ECONNREFUSED 64:ff9b::a00:5:443', 'connect ECONNREFUSED ***'],
+  ['connect ECONNREFUSED 2001:4860:4860::8888:443', 'connect ECONNREFUSED 2001:4860:4860::8888:443'],
+  ["allowedNetworks: ['0.0.0.0/0', '::/0', '10.0.0.0/8']", "allowedNetworks: ['0.0.0.0/0', '::/0', '***/8']"],
   ['connect ETIMEDOUT 1.1.1.1:443 at 12:00:05', 'connect ETIMEDOUT 1.1.1.1:443 at 12:00:05'],
 ])('Of the addresses in "%s", those that are not public are concealed', (text, concealed) => {
   expect(concealAddresses(text)).toBe(concealed);

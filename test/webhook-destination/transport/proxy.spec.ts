@@ -15,8 +15,13 @@ import { waitFor } from '../../support/wait-for.js';
 const SOON = { initialRetryDelay: 20, maxRetryDelay: 40 };
 const LATER = { initialRetryDelay: 60_000, maxRetryDelay: 60_000 };
 
-/** RCODE of a name server that cannot find out. */
+/** Networks of a relay whose proxy enforces the policy. */
+const EVERYWHERE = ['0.0.0.0/0', '::/0'];
+
+/** RCODEs of a name server that cannot find out, that does not know the name, and that does not answer. */
 const SERVFAIL = 2;
+const NXDOMAIN = 3;
+const REFUSED = 5;
 
 const VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY', 'https_proxy', 'http_proxy', 'no_proxy'];
 
@@ -62,21 +67,24 @@ describe('delivery.proxy', () => {
   }
 
   describe.each(['undici', 'axios'] as const)('with %s', (transport) => {
-    it.each(['http', 'https'])('connects to an %s receiver, whose name need not be known here', async (scheme) => {
-      const receiver = await receive(scheme === 'https' ? certificates.trusted : undefined);
-      const proxy = await start(receiver.port);
-      // The certificate is for localhost: a name below it would be taken for this machine's.
-      const host = scheme === 'https' ? 'localhost' : 'receiver.invalid';
-      const started = await relay(`${scheme}://${host}/hook`, {
-        transport,
-        proxy: proxy.url(),
-        allowedNetworks: ['localhost'],
-      });
-      await started.track('m1', 'm2');
-      await started.settled('delivered', 2);
-      expect(new Set(proxy.asked)).toEqual(new Set([`${host}:${scheme === 'https' ? 443 : 80}`]));
-      expect(receiver.webhooks[0]).toMatchObject({ path: '/hook', headers: { host } });
-    });
+    it.each(['http', 'https'])(
+      'connects to an %s receiver, whose name need not be known here if all networks are allowed',
+      async (scheme) => {
+        const receiver = await receive(scheme === 'https' ? certificates.trusted : undefined);
+        const proxy = await start(receiver.port);
+        // The certificate is for localhost: a name below it would be taken for this machine's.
+        const host = scheme === 'https' ? 'localhost' : 'receiver.invalid';
+        const started = await relay(`${scheme}://${host}/hook`, {
+          transport,
+          proxy: proxy.url(),
+          allowedNetworks: EVERYWHERE,
+        });
+        await started.track('m1', 'm2');
+        await started.settled('delivered', 2);
+        expect(new Set(proxy.asked)).toEqual(new Set([`${host}:${scheme === 'https' ? 443 : 80}`]));
+        expect(receiver.webhooks[0]).toMatchObject({ path: '/hook', headers: { host } });
+      },
+    );
   });
 
   it.each([
@@ -136,7 +144,7 @@ describe('delivery.proxy', () => {
   it('is refused itself only in a denied network', async () => {
     const receiver = await receive();
     const proxy = await start(receiver.port);
-    const started = await relay('http://receiver.invalid/hook', {
+    const started = await relay('http://1.1.1.1/hook', {
       proxy: proxy.url(),
       deniedNetworks: ['localhost'],
       ...LATER,
@@ -154,7 +162,7 @@ describe('delivery.proxy', () => {
       socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
     });
     const url = proxy.url('us%40er:s3cret%21@');
-    const started = await relay('http://receiver.invalid/hook', { proxy: url, ...LATER });
+    const started = await relay('http://receiver.invalid/hook', { proxy: url, allowedNetworks: EVERYWHERE, ...LATER });
     await started.track('m1');
     const [retry] = await started.settled('retry');
     expect(retry!.results[0]).toMatchObject({
@@ -175,7 +183,8 @@ describe('delivery.proxy', () => {
     'is asked once for an attempt when it %s',
     async (_how, answer) => {
       const proxy = await start(0, undefined, answer);
-      const started = await relay('http://receiver.invalid/hook', { proxy: proxy.url(), timeout: 1_000, ...LATER });
+      const settings = { proxy: proxy.url(), timeout: 1_000, allowedNetworks: EVERYWHERE, ...LATER };
+      const started = await relay('http://receiver.invalid/hook', settings);
       await started.track('m1');
       expect(await started.settled('retry')).toMatchObject([{ results: [{ outcome: 'temporary' }] }]);
       expect(proxy.asked).toEqual(['receiver.invalid:80']);
@@ -185,18 +194,27 @@ describe('delivery.proxy', () => {
   it('is not warned of for names that are unknown here, nor does it keep back what is dead', async () => {
     const receiver = await receive();
     const proxy = await start(receiver.port);
-    const started = await relay('http://receiver.invalid/hook', { proxy: proxy.url() });
+    const started = await relay('http://receiver.invalid/hook', { proxy: proxy.url(), allowedNetworks: EVERYWHERE });
     await started.track('m1');
     await started.settled('delivered');
     expect(started.log.matching(/^(warn|error) Destination/)).toEqual([]);
   });
 
   it.each<[name: string, how: string, answer: DnsServer['answers'][string], error: RegExp]>([
-    ['silent.example', 'nothing', 'silence', /look-up of silent\.example took longer than 0\.5 s/],
-    ['ipv4.example', 'for IPv4 only', { ipv4: '127.0.0.1', ipv6: 'silence' }, /ipv4\.example took longer than 0\.5 s/],
-    ['ipv6.example', 'for IPv6 only', { ipv4: 'silence', ipv6: '::1' }, /ipv6\.example took longer than 0\.5 s/],
+    ['silent.example', 'nothing', 'silence', /silent\.example are known here: the look-up took longer than 0\.5 s/],
+    [
+      'ipv4.example',
+      'for IPv4 only',
+      { ipv4: '127.0.0.1', ipv6: 'silence' },
+      /ipv4\.example .* took longer than 0\.5 s/,
+    ],
+    ['ipv6.example', 'for IPv6 only', { ipv4: 'silence', ipv6: '::1' }, /ipv6\.example .* took longer than 0\.5 s/],
     ['failing.example', 'with a failure', SERVFAIL, /ESERVFAIL/],
     ['half.example', 'with a failure for IPv6', { ipv4: '127.0.0.1', ipv6: SERVFAIL }, /queryAaaa ESERVFAIL/],
+    ['unknown.example', 'that it does not exist', NXDOMAIN, /ENOTFOUND|EAI_AGAIN/],
+    ['none.example', 'that it has no address', [], /ENODATA|ENOTFOUND|EAI_AGAIN/],
+    ['refused.example', 'that they do not know', REFUSED, /EREFUSED/],
+    ['refusing.example', 'for IPv4 only, and refuse IPv6', { ipv4: '127.0.0.1', ipv6: REFUSED }, /queryAaaa EREFUSED/],
   ])(
     'is not asked for %s, for which name servers answer %s: the delivery is retried',
     async (name, _how, answer, error) => {
@@ -208,17 +226,31 @@ describe('delivery.proxy', () => {
       const settings = { proxy: proxy.url(), timeout: 1_000, allowedNetworks: ['localhost'], ...LATER };
       const started = await relay(`http://${name}/hook`, settings);
       await started.track('m1');
-      const results = [{ outcome: 'temporary', error: expect.stringMatching(error) }];
-      expect(await started.settled('retry')).toMatchObject([{ results }]);
+      const [retry] = await started.settled('retry');
+      expect(retry!.results).toMatchObject([{ outcome: 'temporary', error: expect.stringMatching(error) }]);
+      expect(retry!.results[0]!.error).toMatch(/ set delivery\.allowedNetworks: \['0\.0\.0\.0\/0', '::\/0'\]/);
       expect(proxy.asked).toEqual([]);
     },
   );
+
+  it('is asked for no name that is unknown here while a network is denied, or one family is not allowed', async () => {
+    const proxy = await start(0);
+    for (const networks of [
+      { allowedNetworks: EVERYWHERE, deniedNetworks: ['169.254.0.0/16'] },
+      { allowedNetworks: ['0.0.0.0/0'] },
+    ]) {
+      const started = await relay('http://receiver.invalid/hook', { proxy: proxy.url(), ...networks, ...LATER });
+      await started.track('m1');
+      await started.settled('retry');
+    }
+    expect(proxy.asked).toEqual([]);
+  });
 
   it("is the environment's on request, and none without it", async () => {
     const receiver = await receive();
     const proxy = await start(receiver.port);
     setVariables({ HTTP_PROXY: proxy.url(), HTTPS_PROXY: 'http://127.0.0.1:1', NO_PROXY: '127.0.0.1' });
-    const through = await relay('http://receiver.invalid/hook', { proxy: 'environment' });
+    const through = await relay('http://receiver.invalid/hook', { proxy: 'environment', allowedNetworks: EVERYWHERE });
     await through.track('m1');
     await through.settled('delivered');
     const direct = await relay(receiver.url, { proxy: 'environment', allowedNetworks: ['localhost'] });

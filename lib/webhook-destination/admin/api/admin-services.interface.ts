@@ -32,7 +32,7 @@ export interface AdminProcess {
   readonly prefix: string;
   readonly acceptor: { readonly accepted$: Observable<Acceptance> };
   readonly ingest: { readonly refused$: Observable<Refusal> } | undefined;
-  readonly queue: Pick<DeliveryQueue, 'series' | 'peers'>;
+  readonly queue: Pick<DeliveryQueue, 'series' | 'peers' | 'search' | 'inTurn'>;
   readonly figures: QueueFigures;
   readonly dispatcher: { readonly downNames: string[] };
   readonly explainer: { explainDelivery(record: DeliveryRecord): Promise<object> };

@@ -16,7 +16,7 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     readRoute(
       'deliveries',
       'Search deliveries, newest first; a portion has the cursor of the next one',
-      async ({ query }) => showPortion(await relay.search(readSearch(query), readPage(query))),
+      async ({ query, counted }) => showPortion(await own.queue.search(readSearch(query), readPage(query), counted)),
       { ...SEARCH_FIELDS, ...PAGE_FIELDS },
     ),
     readRoute('deliveries/:id', 'One delivery, with its body, attempts, routing and request', async ({ params }) => {
@@ -35,9 +35,9 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     readRoute(
       'users/:userId',
       'Deliveries of a user in the queue, newest first; a portion has the cursor of the next one',
-      async ({ params, query }) => {
+      async ({ params, query, counted }) => {
         const userId = params.userId!;
-        return { userId, ...(await showPortion(await relay.search({ userId }, readPage(query)))) };
+        return { userId, ...(await showPortion(await own.queue.search({ userId }, readPage(query), counted))) };
       },
       PAGE_FIELDS,
     ),

@@ -23,10 +23,8 @@ export async function readDestinationFigures(
 ): Promise<DestinationFigures[]> {
   const now = Date.now();
   const down = new Set(own.dispatcher.downNames);
-  const [counts, ...points] = await Promise.all([
-    own.figures.counts(),
-    ...names.map((name) => series.read(now - RECENT, now, name)),
-  ]);
+  const counts = await own.figures.counts();
+  const points = await readEach(names, (name) => series.read(now - RECENT, now, name));
   const byName = new Map<string, DestinationFigures['counts']>(names.map((name) => [name, {}]));
   for (const { destination, state, count } of counts) {
     const found = byName.get(destination);
@@ -37,4 +35,11 @@ export async function readDestinationFigures(
     down: down.has(name),
     recent: { minutes: RECENT / 60_000, ...sumOf(points[index]!, ['delivered', 'failed', 'dead']) },
   }));
+}
+
+/** Reads one entry after the other: writes of the store come between. */
+export async function readEach<T>(names: string[], read: (name: string) => Promise<T>): Promise<T[]> {
+  const found: T[] = [];
+  for (const name of names) found.push(await read(name));
+  return found;
 }

@@ -60,10 +60,19 @@ export class QueryReader {
   }
 
   get limit(): number {
+    return this.limitUpTo(MAX_LIMIT);
+  }
+
+  /**
+   * Returns the maximum number of records of the answer.
+   *
+   * @param reason why no more than `max` are allowed, for the error
+   */
+  limitUpTo(max: number, reason = ''): number {
     const value = this.text('limit') ?? String(LIMIT);
     const limit = Number(value);
-    if (/^\d+$/.test(value) && limit >= 1 && limit <= MAX_LIMIT) return limit;
-    throw fault('limit', `must be a whole number from 1 to ${MAX_LIMIT}`);
+    if (/^\d+$/.test(value) && limit >= 1 && limit <= max) return limit;
+    throw fault('limit', `must be a whole number from 1 to ${max}${reason}`);
   }
 
   /** Returns the fields below a name: for `metadata`, the field `metadata.tenant` as `tenant`. */

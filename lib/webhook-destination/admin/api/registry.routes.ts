@@ -2,10 +2,14 @@ import { RequestError } from '../../http/request.error.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
+import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
-import { readDestinationFigures } from './destination.figures.js';
+import { readDestinationFigures, readEach } from './destination.figures.js';
 import { PAGE_FIELDS, type QueryReader } from './query.reader.js';
+
+/** Maximum number of entries in an answer with figures. */
+const MAX_WITH_FIGURES = 50;
 
 const ENTRY_FIELDS = {
   figures: 'true adds recent figures, in the field figures',
@@ -23,8 +27,8 @@ const LOGGED = [
   ...['type', 'messageId'],
 ];
 
-/** Reads the figures of entries: one object for each name, in the same order. */
-type ReadFigures = (names: string[]) => Promise<object[]>;
+/** Reads the figures of entries for a caller: one object for each name, in the same order. */
+type ReadFigures = (names: string[], caller: CountedCaller) => Promise<object[]>;
 
 /** Routes of sources and destinations. Only the entries of the registry can be changed. */
 export function registryRoutes(
@@ -33,8 +37,12 @@ export function registryRoutes(
   series: RelaySeries,
 ): ApiRoute[] {
   return [
-    ...entryRoutes('destination', destinations, (names) => readDestinationFigures(own, series, names)),
-    ...entryRoutes('source', sources, (names) => Promise.all(names.map((name) => series.readSource(name)))),
+    ...entryRoutes('destination', destinations, (names, caller) =>
+      own.queue.inTurn(() => readDestinationFigures(own, series, names), caller),
+    ),
+    ...entryRoutes('source', sources, (names, caller) =>
+      own.queue.inTurn(() => readEach(names, (name) => series.readSource(name)), caller),
+    ),
     readRoute('refusals', 'Refused requests of the last day without a known write key', () => series.readSource()),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
     action('destination', 'resume', 'Send what was queued while it was paused', (name) => destinations.resume(name)),
@@ -64,14 +72,14 @@ function entryRoutes(
     readRoute(
       all,
       `List ${all}, sorted by name`,
-      async ({ query }) => {
-        const { limit } = query;
+      async ({ query, counted }) => {
+        const limit = wantsFigures(query) ? query.limitUpTo(MAX_WITH_FIGURES, ' with figures') : query.limit;
         const found = await manager.list({
           limit: limit + 1,
           after: query.text('cursor'),
           metadata: query.below('metadata'),
         });
-        const entries = await withFigures(found.slice(0, limit), query, readFigures);
+        const entries = await withFigures(found.slice(0, limit), query, counted, readFigures);
         return { [all]: entries, cursor: found.length > limit ? entries.at(-1)!.name : undefined };
       },
       LIST_FIELDS,
@@ -84,9 +92,9 @@ function entryRoutes(
     readRoute(
       one,
       `One ${kind}`,
-      async ({ params, query }) => {
+      async ({ params, query, counted }) => {
         const entry = await manager.get(params.name!);
-        if (entry) return (await withFigures([entry], query, readFigures))[0];
+        if (entry) return (await withFigures([entry], query, counted, readFigures))[0];
         throw new RequestError(`${kind}_unknown`, `${kind} "${params.name!}" does not exist`, 'name');
       },
       ENTRY_FIELDS,
@@ -104,14 +112,20 @@ function entryRoutes(
   ];
 }
 
+function wantsFigures(query: QueryReader): boolean {
+  return query.oneOf('figures', ['true', 'false']) === 'true';
+}
+
 /** Returns the entries, with their figures if the query asks for them. */
 async function withFigures(
   entries: { name: string }[],
   query: QueryReader,
+  caller: CountedCaller,
   readFigures: ReadFigures,
 ): Promise<{ name: string }[]> {
-  if (query.oneOf('figures', ['true', 'false']) !== 'true') return entries;
-  const figures = await readFigures(entries.map(({ name }) => name));
+  if (!wantsFigures(query)) return entries;
+  const names = entries.map(({ name }) => name);
+  const figures = await readFigures(names, caller);
   return entries.map((entry, index) => ({ ...entry, figures: figures[index] }));
 }
 

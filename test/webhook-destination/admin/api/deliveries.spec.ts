@@ -6,7 +6,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { onFastify } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { followAudit, startApi, track } from './support.js';
+import { followAudit, READ_TOKEN, startApi, track } from './support.js';
 
 describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
@@ -112,6 +112,38 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     end();
     await first;
     expect((await json('GET', 'deliveries')).status).toBe(200);
+  });
+
+  it('are searched for those who may write and the application before readers, and for callers in turn', async () => {
+    const queue = memoryQueue()();
+    const { json, relay } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
+    const { store, searches } = queue as unknown as {
+      store: Pick<typeof queue, 'search'>;
+      searches: { waiting: Record<string, Map<string, Set<unknown>>> };
+    };
+    let end!: () => void;
+    const held = new Promise<DeliveryPortion>((resolve) => (end = () => resolve({ deliveries: [], next: undefined })));
+    const search = vi.spyOn(store, 'search').mockImplementationOnce(() => held);
+    const waiting = () =>
+      Object.values(searches.waiting)
+        .flatMap((callers) => [...callers.values()])
+        .reduce((sum, { size }) => sum + size, 0);
+    const asked: Promise<unknown>[] = [relay.search({ event: 'held' })];
+    for (const [event, token] of [
+      ['reader 1', READ_TOKEN],
+      ['reader 2', READ_TOKEN],
+      ['writer 1', undefined],
+      ['writer 2', undefined],
+    ] as const) {
+      asked.push(json('GET', `deliveries?event=${event}`, { token }));
+      await waitFor(() => waiting() === asked.length - 1);
+    }
+    asked.push(relay.search({ event: 'application' }));
+    await waitFor(() => waiting() === asked.length - 1);
+    end();
+    await Promise.all(asked);
+    const order = ['held', 'writer 1', 'application', 'writer 2', 'reader 1', 'reader 2'];
+    expect(search.mock.calls.map(([{ event }]) => event)).toEqual(order);
   });
 
   it('are shown one by one, with their body, attempts and routing', async () => {

@@ -1,5 +1,7 @@
-import { sqliteQueue } from 'nestjs-analytics-relay';
-import { describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+
+import { memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { onFastify } from '../../../support/platforms.js';
@@ -75,6 +77,31 @@ describe.each(onFastify)('Figures of sources and destinations on $platform', ({ 
     ]);
     expect(JSON.stringify(await second.get('sources'))).not.toContain('figures');
     expect((await second.json('GET', 'sources?figures=all')).status).toBe(400);
+  });
+
+  it('come with at most 50 entries, one page at a time and one entry after the other', async () => {
+    const queue = memoryQueue()();
+    const names = Array.from({ length: 20 }, (_, index) => `shop-${index}`);
+    const { get, json } = await startApi(cleanUp, createAdapter(), {
+      options: { queue: () => queue, sources: names.map((name) => ({ name, writeKey: `wk_${name}` })) },
+    });
+    let reading = 0;
+    let most = 0;
+    const read = queue.series.read.bind(queue.series);
+    vi.spyOn(queue.series, 'read').mockImplementation(async (...asked) => {
+      most = Math.max(most, ++reading);
+      await setImmediate();
+      reading--;
+      return read(...asked);
+    });
+    const pages = ['sources', 'sources', 'destinations'].map((path) => get(`${path}?figures=true&limit=50`));
+    expect((await Promise.all(pages))[0]!.sources).toHaveLength(20);
+    expect(most).toBe(1);
+    for (const path of ['sources', 'destinations']) {
+      const { status, answer } = await json('GET', `${path}?figures=true&limit=51`);
+      expect([status, answer.message]).toEqual([400, expect.stringContaining('from 1 to 50 with figures')]);
+      expect((await json('GET', `${path}?limit=500`)).status).toBe(200);
+    }
   });
 
   it('count the deliveries of a destination, its outcomes of the last hour, and say whether it is down', async () => {
