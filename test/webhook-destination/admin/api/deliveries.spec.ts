@@ -96,7 +96,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     cleanUp(() => clearImmediate(turn));
     const searches = Array.from({ length: 40 }, () => relay.search({ type: 'page' }));
     expect((await Promise.allSettled(searches))[0]).toMatchObject({ status: 'fulfilled', value: { deliveries: [] } });
-    expect(most).toBeLessThan(5_000);
+    expect(most).toBeLessThan(20_000); // of 200,000
   });
 
   it('are not searched while another search takes longer than 3 s', async () => {
