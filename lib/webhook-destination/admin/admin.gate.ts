@@ -9,7 +9,7 @@ import { within } from '../../common/time.util.js';
 import type { AddressReader } from '../http/client-address.js';
 import type { PlatformPair } from '../http/http.mount.js';
 import { RequestError } from '../http/request.error.js';
-import type { RegistryStore } from '../queue/registry-store.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { AdminAccess, AdminCaller, AdminOptions } from './admin.options.js';
 import { AdminSessions } from './admin.sessions.js';
 import { AdminTokens, type TokenRole } from './admin.tokens.js';
@@ -40,12 +40,12 @@ export class AdminGate {
   private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
   private isOpen = false;
 
-  /** @param store keeps the sessions */
+  /** @param queue keeps the sessions */
   constructor(
     options: AdminOptions,
     readonly addressOf: AddressReader,
     private readonly audit: AuditLog,
-    store: RegistryStore,
+    queue: Pick<DeliveryQueue, 'now' | 'registry'>,
   ) {
     this.#options = options;
     if ('guard' in options) {
@@ -53,7 +53,7 @@ export class AdminGate {
       return;
     }
     this.#tokens = new AdminTokens(options);
-    this.sessions = new AdminSessions(store, this.#tokens, options.idleTimeout);
+    this.sessions = new AdminSessions(queue, this.#tokens, options.idleTimeout);
   }
 
   /** Resolves the guard. A class is looked up in all modules of the application, or created with its dependencies. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { SESSION_TIME } from './admin.sessions.js';
+import { SESSION_TIME } from '../queue/registry-store.interface.js';
 
 const NAME = 'relay_session';
 
