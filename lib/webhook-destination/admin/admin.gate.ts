@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { ModuleRef } from '@nestjs/core';
-import { concatMap, EMPTY, first, interval, merge, type Observable } from 'rxjs';
+import { auditTime, EMPTY, exhaustMap, first, interval, merge, type Observable } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
@@ -12,7 +12,7 @@ import { RequestError } from '../http/request.error.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { AdminAccess, AdminCaller, AdminOptions } from './admin.options.js';
 import { AdminSessions } from './admin.sessions.js';
-import { AdminTokens, type TokenRole } from './admin.tokens.js';
+import { AdminTokens, holderOf, type TokenRole } from './admin.tokens.js';
 import { ApplicationGuard } from './application.guard.js';
 import type { AuditEntry, AuditLog } from './audit.log.js';
 import { siteOf } from './request-site.util.js';
@@ -22,6 +22,9 @@ import { MIN_TOKEN_LENGTH, shortTokens } from './token.rules.js';
 
 /** Interval at which the callers of open streams are checked again, in ms. */
 const RECHECK_INTERVAL = 60_000;
+
+/** Time between the end of a session and the check of the streams, in ms: many may end at once. */
+const RECHECK_PAUSE = 100;
 
 /** Time limit for a guard to admit such a caller again, in ms. */
 const RECHECK_TIME = 5_000;
@@ -98,7 +101,8 @@ export class AdminGate {
         () => false,
         () => true,
       );
-    return merge(interval(RECHECK_INTERVAL), this.sessions?.ended$ ?? EMPTY).pipe(concatMap(isRefused), first(Boolean));
+    const ended$ = this.sessions?.ended$.pipe(auditTime(RECHECK_PAUSE)) ?? EMPTY; // a check of a known session waits for nothing
+    return merge(interval(RECHECK_INTERVAL), ended$).pipe(exhaustMap(isRefused), first(Boolean));
   }
 
   /** Whether callers sign in with a token. */
@@ -109,7 +113,7 @@ export class AdminGate {
   /**
    * Signs in with a token. Resolves with the id of a new session.
    *
-   * @throws {RequestError} 401 or 429 for a wrong token, 404 if a guard is configured
+   * @throws {RequestError} 401 or 429 for a wrong token, 429 after too many sign-ins, 404 if a guard is configured
    */
   async signIn(
     request: IncomingMessage,
@@ -118,6 +122,7 @@ export class AdminGate {
     if (!this.sessions) throw new RequestError('sign_in_unknown', "sign-in is up to the application's guard");
     this.checkOpen();
     const role = await this.check(request, token);
+    this.limit.count(holderOf(role), this.addressOf(request));
     const id = await this.sessions.start(role);
     const { access, user } = role;
     const address = this.addressOf(request);

@@ -10,7 +10,7 @@ import { RequestError } from '../http/request.error.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { type RegistryRecord, SESSION_TIME } from '../queue/registry-store.interface.js';
 import { StoreFollower } from '../registry/store.follower.js';
-import { type AdminTokens, tieOf, type TokenRole } from './admin.tokens.js';
+import { type AdminTokens, holderOf, tieOf, type TokenRole } from './admin.tokens.js';
 import { isOver, nameOf, parseSession, type Session, type StoredSession } from './session.record.js';
 
 /** Default of `idleTimeout`, in ms: 30 min. */
@@ -91,7 +91,7 @@ export class AdminSessions {
 
   /** Starts a session. Resolves with its id once it is stored. */
   async start(role: TokenRole): Promise<string> {
-    const holder = role.user ?? role.access;
+    const holder = holderOf(role);
     const own = [...this.#sessions].filter(([, session]) => session.holder === holder);
     own.sort(([, one], [, other]) => one.seenAt - other.seenAt);
     for (const [name, { revision }] of own.slice(0, Math.max(0, own.length - MAX_SESSIONS + 1))) {
