@@ -111,7 +111,7 @@ export class AdminGate {
   }
 
   /**
-   * Signs in with a token. Resolves with the id of a new session.
+   * Signs in with a token. Resolves with the id of a new session; the sessions of the request's cookies end.
    *
    * @throws {RequestError} 401 or 429 for a wrong token, 429 after too many sign-ins, 404 if a guard is configured
    */
@@ -127,6 +127,7 @@ export class AdminGate {
     const { access, user } = role;
     const address = this.addressOf(request);
     this.audit.record({ action: 'sign-in', by: 'token', user, address, details: { access } });
+    await this.signOut(request);
     return { access, user, id };
   }
 
@@ -165,7 +166,8 @@ export class AdminGate {
         'a session counts only in requests of pages of the same origin, which Sec-Fetch-Site or Origin shows';
       throw new RequestError('cross_site', rule, 'Cookie');
     }
-    const role = ids.length > 0 ? await this.sessions!.find(ids, isUse) : undefined;
+    const isPoll = request.headers['x-relay-poll'] !== undefined; // which the dashboard sends without its user
+    const role = ids.length > 0 ? await this.sessions!.find(ids, isUse && !isPoll) : undefined;
     if (role) return toCaller(role, 'session');
     const rule = 'the request needs the admin token as a Bearer token, or the cookie of a session that has not ended';
     throw new RequestError('admin_token_wrong', rule, 'Authorization');

@@ -70,6 +70,33 @@ describe.each(platforms)('Sessions on $platform', ({ createAdapter }) => {
     expect(audit).toMatchObject([{ action: 'sign-out', by: 'session', address: '127.0.0.1' }]);
   });
 
+  it('do not count beside one of another sign-in, which somebody may have planted', async () => {
+    const api = await startApi(cleanUp, createAdapter());
+    const headers = { 'X-Forwarded-Proto': 'https' };
+    const own = await signIn(api, { headers });
+    const planted = await signIn(api, { token: READ_TOKEN, headers, base: '/tools/relay' });
+    const both = own.asked(`${planted.session}; ${own.session}`);
+    expect((await api.ask('GET', 'overview', both)).status).toBe(401);
+    const { response } = await api.json('POST', 'session', { ...both, body: { token: TOKEN } });
+    const [next] = response.headers.getSetCookie()[0]!.split(';');
+    expect((await api.ask('GET', 'overview', own.asked(next))).status).toBe(200);
+    for (const { session } of [own, planted]) {
+      expect((await api.ask('GET', 'overview', own.asked(session))).status).toBe(401);
+    }
+  });
+
+  it('are not extended by requests that a page sends without its user', async () => {
+    const { ask, asked } = await start();
+    const statusAfter = async (minutes: number, headers = {}) => {
+      vi.restoreAllMocks();
+      setClock(minutes * MINUTE);
+      return (await ask('GET', 'overview', { ...asked(), headers: { ...asked().headers, ...headers } })).status;
+    };
+    expect(await statusAfter(20)).toBe(200);
+    expect(await statusAfter(40, { 'X-Relay-Poll': '1' })).toBe(200);
+    expect(await statusAfter(51)).toBe(401);
+  });
+
   it('end after 30 minutes without a request, and 12 hours after the sign-in', async () => {
     const { ask, asked } = await start();
     const statusAfter = async (minutes: number) => {
@@ -112,7 +139,7 @@ describe.each(platforms)('Sessions on $platform', ({ createAdapter }) => {
       /^__Host-relay_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
     );
     const below = await signIn(api, { headers: tls, base: '/tools/relay' });
-    expect(below.cookie).toMatch(/^__Secure-relay_session=[\w-]{43}; Path=\/tools\/relay; .*; Secure$/);
+    expect(below.cookie).toMatch(/^__Host-relay_session-[\w-]{8}=[\w-]{43}; Path=\/; .*; SameSite=Strict; Secure$/);
     const plain = await signIn(api, { base: '/tools/relay' });
     expect(plain.cookie).toMatch(/^relay_session=[\w-]{43}; Path=\/tools\/relay; .*; SameSite=Strict$/);
     for (const { asked } of [own, below, plain]) expect((await api.ask('GET', 'overview', asked())).status).toBe(200);
