@@ -101,7 +101,7 @@ export class AdminGate {
         () => false,
         () => true,
       );
-    const ended$ = this.sessions?.ended$.pipe(auditTime(RECHECK_PAUSE)) ?? EMPTY; // a check of a known session waits for nothing
+    const ended$ = this.sessions?.ended$.pipe(auditTime(RECHECK_PAUSE)) ?? EMPTY; // a known session is checked at once
     return merge(interval(RECHECK_INTERVAL), ended$).pipe(exhaustMap(isRefused), first(Boolean));
   }
 

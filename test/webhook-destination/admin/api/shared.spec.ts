@@ -72,7 +72,7 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect((await other.ask('GET', 'overview', asked())).status).toBe(401);
     });
 
-    it('honour sign-out at once while the store is away, and everywhere when it is back', async () => {
+    it('honour sign-out at once while the store is unavailable, and everywhere afterwards', async () => {
       const { start, options } = create();
       const forwarder = await Forwarder.start(cleanUp, store.url);
       const { target } = forwarder;
