@@ -16,16 +16,23 @@ export interface Loaded<T> {
  * @param key when it changes, discards the answer and loads another
  * @param every interval between reloads, in ms; skipped while the tab is hidden or an answer is pending
  */
-export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: string, every?: number): Loaded<T> {
+export function useAnswer<T>(
+  load: (signal: AbortSignal, isPoll: boolean) => Promise<T>,
+  key: string,
+  every?: number,
+): Loaded<T> {
   const [state, setState] = useState<{ key: string; answer?: T; error?: ApiError }>();
   const [round, setRound] = useState(0);
   const loadNow = useRef(load);
   loadNow.current = load;
   const isPending = useRef(false);
+  const isPoll = useRef(false);
   useEffect(() => {
     const control = new AbortController();
     isPending.current = true;
-    loadNow.current(control.signal).then(
+    const isByItself = isPoll.current;
+    isPoll.current = false;
+    loadNow.current(control.signal, isByItself).then(
       (answer) => {
         if (control.signal.aborted) return;
         isPending.current = false;
@@ -44,7 +51,12 @@ export function useAnswer<T>(load: (signal: AbortSignal) => Promise<T>, key: str
   const reload = useCallback(() => setRound((before) => before + 1), []);
   useEffect(() => {
     if (every === undefined) return;
-    const timer = setInterval(() => document.hidden || isPending.current || reload(), every);
+    const poll = () => {
+      if (document.hidden || isPending.current) return;
+      isPoll.current = true;
+      reload();
+    };
+    const timer = setInterval(poll, every);
     return () => clearInterval(timer);
   }, [every]);
   const current = state?.key === key ? state : undefined;

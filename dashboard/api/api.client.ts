@@ -12,6 +12,8 @@ interface RequestOptions {
   /** Sent as JSON; a string must already be JSON. */
   body?: object | string | undefined;
   signal?: AbortSignal | undefined;
+  /** Whether the page asks by itself, so the request does not extend the session. */
+  isPoll?: boolean | undefined;
 }
 
 /** Time for an answer to `GET`, in ms: a page that waits longer would show old figures as current. */
@@ -55,7 +57,7 @@ export function toUrl(route: string, query: Query = {}): URL {
 export async function request<T>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   route: string,
-  { query, body, signal }: RequestOptions = {},
+  { query, body, signal, isPoll }: RequestOptions = {},
 ): Promise<T> {
   const isChange = method !== 'GET';
   const control = new AbortController();
@@ -65,6 +67,7 @@ export async function request<T>(
   const timer = isChange ? undefined : setTimeout(abort, ANSWER_TIME);
   const response = await fetch(toUrl(route, query), {
     method,
+    ...(isPoll && { headers: { 'X-Relay-Poll': '1' } }),
     ...(isChange && {
       headers: { 'Content-Type': 'application/json' },
       body: typeof body === 'string' ? body : JSON.stringify(body ?? {}),

@@ -16,8 +16,9 @@ export async function getPortion<T>(
   route: 'deliveries' | 'destinations' | 'sources',
   query: Query,
   signal: AbortSignal,
+  isPoll?: boolean,
 ): Promise<Portion<T>> {
-  const answer = await get<Record<typeof route, T[]> & { cursor?: string }>(route, { query, signal });
+  const answer = await get<Record<typeof route, T[]> & { cursor?: string }>(route, { query, signal, isPoll });
   return { rows: answer[route], cursor: answer.cursor };
 }
 

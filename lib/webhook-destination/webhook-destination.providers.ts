@@ -65,12 +65,7 @@ function placeRoutes(controller: RouteController): Provider {
       const { admin, ingest } = options.reveal();
       if (admin) {
         const { AdminApi } = await import('./admin/api/admin-api.js');
-        const gate = new AdminGate(
-          admin,
-          createAddressReader(ingest?.clientAddress),
-          steps.audit,
-          steps.queue.registry,
-        );
+        const gate = new AdminGate(admin, createAddressReader(ingest?.clientAddress), steps.audit, steps.queue);
         steps.api = new AdminApi(service, steps, host, gate);
       }
       await placeRelayController(controller, steps);

@@ -97,6 +97,14 @@ const figure = (page: Page, name: string) =>
       await page.getByRole('region', { name: 'Messages and deliveries by time' }).getByRole('row').nth(1).waitFor();
     });
 
+    it('asks again by itself in requests that do not extend the session', async () => {
+      const { page } = await open(createAdapter());
+      const next = async () => (await page.waitForRequest('**/relay/api/overview')).headers()['x-relay-poll'];
+      const first = next();
+      await page.reload();
+      expect([await first, await next()]).toEqual([undefined, '1']);
+    });
+
     it('says that the relay does not answer, also while the connection stays open', async () => {
       const { page } = await open(createAdapter());
       await page.getByText('The queue has no deliveries.').waitFor();

@@ -24,7 +24,7 @@ const SKIPPED = ': replayed or removed by someone else in the meantime';
 /** Progress of a bulk replay. */
 export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter }) {
   const [isRunning, setRunning] = useState(true);
-  const load = (signal: AbortSignal) => get<ReplayProgress>(path`replays/${id}`, { signal });
+  const load = (signal: AbortSignal, isPoll: boolean) => get<ReplayProgress>(path`replays/${id}`, { signal, isPoll });
   const { answer, error, reload } = useAnswer(load, id, isRunning ? EVERY : undefined);
   const state = answer?.state;
   const isGone = error?.status === 404;

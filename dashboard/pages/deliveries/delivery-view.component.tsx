@@ -22,7 +22,7 @@ const EVERY = 2_000;
 export function DeliveryView({ id }: { id: string }) {
   const [isOpen, setOpen] = useState(true);
   const [replays, setReplays] = useState(false);
-  const load = (signal: AbortSignal) => get<Delivery>(path`deliveries/${id}`, { signal });
+  const load = (signal: AbortSignal, isPoll: boolean) => get<Delivery>(path`deliveries/${id}`, { signal, isPoll });
   const { answer, error, reload } = useAnswer(load, id, isOpen ? EVERY : undefined);
   const state = answer?.state;
   const isGone = error?.status === 404;

@@ -7,8 +7,8 @@ const EVERY = 5_000;
 
 /** Says why the destination sends nothing now; renders nothing if it sends. */
 export function DestinationHold({ destination }: { destination: string }) {
-  const load = (signal: AbortSignal) =>
-    get<Destination>(path`destinations/${destination}`, { query: { figures: 'true' }, signal });
+  const load = (signal: AbortSignal, isPoll: boolean) =>
+    get<Destination>(path`destinations/${destination}`, { query: { figures: 'true' }, signal, isPoll });
   const { answer } = useAnswer(load, destination, EVERY);
   const text = answer && whyHeld(answer);
   return text === undefined ? null : <p class="warn-text">{text}</p>;

@@ -15,7 +15,7 @@ const EVERY = 10_000;
 
 /** The newest deliveries of a destination that are waiting for a retry or dead. */
 export function DestinationFailures({ name }: { name: string }) {
-  const { answer, error, reload } = useAnswer((signal) => readFailures(name, signal), name, EVERY);
+  const { answer, error, reload } = useAnswer((signal, isPoll) => readFailures(name, signal, isPoll), name, EVERY);
   return (
     <section class="panel">
       <h2>Recent failures</h2>
@@ -42,10 +42,10 @@ export function DestinationFailures({ name }: { name: string }) {
   );
 }
 
-async function readFailures(destination: string, signal: AbortSignal): Promise<DeliverySummary[]> {
+async function readFailures(destination: string, signal: AbortSignal, isPoll: boolean): Promise<DeliverySummary[]> {
   const found = await Promise.all(
     ['waiting', 'dead'].map((state) =>
-      getPortion<DeliverySummary>('deliveries', { destination, state, limit: LIMIT }, signal),
+      getPortion<DeliverySummary>('deliveries', { destination, state, limit: LIMIT }, signal, isPoll),
     ),
   );
   return found

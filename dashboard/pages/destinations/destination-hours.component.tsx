@@ -19,7 +19,7 @@ const COUNTS = [
 /** The last day of a destination, by the hour. */
 export function DestinationHours({ name }: { name: string }) {
   const { answer, error, reload } = useAnswer(
-    (signal) => get<{ points: SeriesPoint[] }>('timeseries', { query: { destination: name }, signal }),
+    (signal, isPoll) => get<{ points: SeriesPoint[] }>('timeseries', { query: { destination: name }, signal, isPoll }),
     name,
     EVERY,
   );

@@ -18,7 +18,7 @@ const EVERY = 5_000;
 /** One destination: its actions, status and options. */
 export function DestinationView({ name, isEdited }: { name: string; isEdited: boolean }) {
   const { answer, error, reload } = useAnswer(
-    (signal) => get<Destination>(path`destinations/${name}`, { query: { figures: 'true' }, signal }),
+    (signal, isPoll) => get<Destination>(path`destinations/${name}`, { query: { figures: 'true' }, signal, isPoll }),
     name,
     EVERY,
   );

@@ -17,7 +17,11 @@ const EVERY = 5_000;
 
 /** Current state of the relay, and its figures for the last hour or day. */
 export function OverviewPage({ route }: { route: Route }) {
-  const { answer, error, reload } = useAnswer((signal) => get<Overview>('overview', { signal }), 'overview', EVERY);
+  const { answer, error, reload } = useAnswer(
+    (signal, isPoll) => get<Overview>('overview', { signal, isPoll }),
+    'overview',
+    EVERY,
+  );
   return (
     <>
       <PageHeading title="Overview" />

@@ -50,8 +50,8 @@ export function Series({ now, query, destinations }: SeriesProps) {
   const destination = query.get('destination') ?? '';
   const period = query.get('period') === 'day' ? 'day' : 'hour';
   const length = period === 'day' ? 24 * HOUR : HOUR;
-  const load = (signal: AbortSignal) =>
-    get<Timeseries>('timeseries', { query: { destination, from: now - length }, signal });
+  const load = (signal: AbortSignal, isPoll: boolean) =>
+    get<Timeseries>('timeseries', { query: { destination, from: now - length }, signal, isPoll });
   const { answer, error, reload } = useAnswer(load, `${period} ${destination}`, EVERY);
   const names = [...new Set([...(destination ? [destination] : []), ...destinations.slice(0, MAX_NAMES)])];
   const choose = (change: object) => replaceQuery({ destination, period, ...change });

@@ -73,7 +73,7 @@ export function LastSeen({ lastSeenAt }: SourceFigures) {
 /** Refused requests without a known write key. */
 function UnknownKeys() {
   const { answer, error, reload } = useAnswer(
-    (signal) => get<SourceFigures>('refusals', { signal }),
+    (signal, isPoll) => get<SourceFigures>('refusals', { signal, isPoll }),
     'refusals',
     EVERY,
   );

@@ -20,7 +20,7 @@ const EVERY = 5_000;
 /** One source: what it sends, and what is refused. */
 export function SourceView({ name }: { name: string }) {
   const { answer, error, reload } = useAnswer(
-    (signal) => get<Source>(path`sources/${name}`, { query: { figures: 'true' }, signal }),
+    (signal, isPoll) => get<Source>(path`sources/${name}`, { query: { figures: 'true' }, signal, isPoll }),
     name,
     EVERY,
   );

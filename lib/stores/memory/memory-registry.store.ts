@@ -2,6 +2,7 @@ import {
   nextRevision,
   type RegistryRecord,
   type RegistryStore,
+  SESSION_TIME,
   TOMBSTONE_AGE,
 } from '../../webhook-destination/queue/registry-store.interface.js';
 
@@ -26,10 +27,11 @@ export class MemoryRegistryStore implements RegistryStore {
     return Promise.resolve(revision);
   }
 
-  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
+  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago; sessions, {@link SESSION_TIME}. */
   sweep(now: number): void {
-    for (const [key, { document, revision }] of this.#records) {
-      if (document === undefined && revision <= now - TOMBSTONE_AGE) this.#records.delete(key);
+    for (const [key, { kind, document, revision }] of this.#records) {
+      const age = kind === 'session' ? SESSION_TIME : TOMBSTONE_AGE;
+      if (document === undefined && revision <= now - age) this.#records.delete(key);
     }
   }
 }

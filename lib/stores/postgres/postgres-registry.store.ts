@@ -1,6 +1,7 @@
 import {
   type RegistryRecord,
   type RegistryStore,
+  SESSION_TIME,
   TOMBSTONE_AGE,
 } from '../../webhook-destination/queue/registry-store.interface.js';
 import type { PostgresDatabase } from './postgres.database.js';
@@ -67,9 +68,12 @@ export class PostgresRegistryStore implements RegistryStore {
     return row?.revision;
   }
 
-  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
+  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago; sessions, {@link SESSION_TIME}. */
   async sweep(now: number): Promise<void> {
-    const past = now - TOMBSTONE_AGE;
-    await this.database.query(`DELETE FROM ${this.table} WHERE document IS NULL AND revision <= $1`, [past]);
+    await this.database.query(
+      `DELETE FROM ${this.table} WHERE document IS NULL
+         AND revision <= CASE kind WHEN 'session' THEN $1::bigint ELSE $2::bigint END`,
+      [now - SESSION_TIME, now - TOMBSTONE_AGE],
+    );
   }
 }

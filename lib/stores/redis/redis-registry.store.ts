@@ -2,6 +2,7 @@ import {
   type RecordKind,
   type RegistryRecord,
   type RegistryStore,
+  SESSION_TIME,
   TOMBSTONE_AGE,
 } from '../../webhook-destination/queue/registry-store.interface.js';
 import type { RedisConnection } from './redis.connection.js';
@@ -10,8 +11,9 @@ import type { RedisSignals } from './redis-signals.js';
 /** Records that one command reads or forgets; it blocks Redis. */
 const PORTION = 1_000;
 
-/** Keys of all scripts: documents by id, revisions of all ids, and revisions of removed ids. */
+/** Keys of all scripts: documents by id, revisions of all ids, and revisions of removed ids, of sessions or of others. */
 const KEYS = ['documents', 'revisions', 'removed'];
+const SESSION_KEYS = ['documents', 'revisions', 'removed-sessions'];
 
 const READ = `
   local rows = {}
@@ -59,7 +61,7 @@ export class RedisRegistryStore implements RegistryStore {
   async read(after: number): Promise<RegistryRecord[]> {
     const records: RegistryRecord[] = [];
     for (let last = after; ; last = records.at(-1)!.revision) {
-      const rows = (await this.run(READ, last, PORTION)) as [string, string, string | null][];
+      const rows = (await this.run(KEYS, READ, last, PORTION)) as [string, string, string | null][];
       records.push(...rows.map(([id, revision, document]) => toRecord(id, Number(revision), document)));
       if (rows.length < PORTION) return records;
     }
@@ -69,16 +71,18 @@ export class RedisRegistryStore implements RegistryStore {
     const { kind, name, document } = record;
     const rest = document === undefined ? [] : [document];
     const channel = this.signals.channels.registry;
-    return ((await this.run(WRITE, channel, `${kind} ${name}`, expected, ...rest)) as number) ?? undefined;
+    const keys = kind === 'session' ? SESSION_KEYS : KEYS;
+    return ((await this.run(keys, WRITE, channel, `${kind} ${name}`, expected, ...rest)) as number) ?? undefined;
   }
 
-  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
+  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago; sessions, {@link SESSION_TIME}. */
   async sweep(now: number): Promise<void> {
-    while ((await this.run(SWEEP, now - TOMBSTONE_AGE, PORTION)) === PORTION);
+    while ((await this.run(KEYS, SWEEP, now - TOMBSTONE_AGE, PORTION)) === PORTION);
+    while ((await this.run(SESSION_KEYS, SWEEP, now - SESSION_TIME, PORTION)) === PORTION);
   }
 
-  private run(script: string, ...args: (string | number)[]): Promise<unknown> {
-    const keys = KEYS.map((name) => this.connection.key('{registry}', name));
+  private run(names: string[], script: string, ...args: (string | number)[]): Promise<unknown> {
+    const keys = names.map((name) => this.connection.key('{registry}', name));
     return this.connection.client.eval(script, keys.length, ...keys, ...args);
   }
 }

@@ -3,6 +3,7 @@ import type Database from 'libsql';
 import {
   nextRevision,
   type RegistryRecord,
+  SESSION_TIME,
   TOMBSTONE_AGE,
 } from '../../webhook-destination/queue/registry-store.interface.js';
 
@@ -19,7 +20,9 @@ export class RegistryTable {
     last: this.db.prepare('SELECT coalesce(max(revision), 0) AS revision FROM registry'),
     put: this.db.prepare('REPLACE INTO registry (revision, kind, name, document) VALUES (?, ?, ?, ?)'),
     pages: this.db.prepare("SELECT pageno FROM dbstat WHERE name = 'registry' AND pagetype = 'leaf'"),
-    sweep: this.db.prepare('DELETE FROM registry WHERE document IS NULL AND revision <= ?'),
+    sweep: this.db.prepare(
+      "DELETE FROM registry WHERE document IS NULL AND revision <= CASE kind WHEN 'session' THEN ? ELSE ? END",
+    ),
   };
 
   constructor(private readonly db: Database.Database) {}
@@ -44,8 +47,8 @@ export class RegistryTable {
     return (this.statements.pages.all() as { pageno: number }[]).map(({ pageno }) => pageno);
   }
 
-  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago. */
+  /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago; sessions, {@link SESSION_TIME}. */
   sweep(now: number): void {
-    this.statements.sweep.run(now - TOMBSTONE_AGE);
+    this.statements.sweep.run(now - SESSION_TIME, now - TOMBSTONE_AGE);
   }
 }

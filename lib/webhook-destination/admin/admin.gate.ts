@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { ModuleRef } from '@nestjs/core';
-import { concatMap, EMPTY, first, interval, merge, type Observable } from 'rxjs';
+import { auditTime, EMPTY, exhaustMap, first, interval, merge, type Observable } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
@@ -9,10 +9,10 @@ import { within } from '../../common/time.util.js';
 import type { AddressReader } from '../http/client-address.js';
 import type { PlatformPair } from '../http/http.mount.js';
 import { RequestError } from '../http/request.error.js';
-import type { RegistryStore } from '../queue/registry-store.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { AdminAccess, AdminCaller, AdminOptions } from './admin.options.js';
 import { AdminSessions } from './admin.sessions.js';
-import { AdminTokens, type TokenRole } from './admin.tokens.js';
+import { AdminTokens, holderOf, type TokenRole } from './admin.tokens.js';
 import { ApplicationGuard } from './application.guard.js';
 import type { AuditEntry, AuditLog } from './audit.log.js';
 import { siteOf } from './request-site.util.js';
@@ -22,6 +22,9 @@ import { MIN_TOKEN_LENGTH, shortTokens } from './token.rules.js';
 
 /** Interval at which the callers of open streams are checked again, in ms. */
 const RECHECK_INTERVAL = 60_000;
+
+/** Time between the end of a session and the check of the streams, in ms: many may end at once. */
+const RECHECK_PAUSE = 100;
 
 /** Time limit for a guard to admit such a caller again, in ms. */
 const RECHECK_TIME = 5_000;
@@ -40,12 +43,12 @@ export class AdminGate {
   private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
   private isOpen = false;
 
-  /** @param store keeps the sessions */
+  /** @param queue keeps the sessions */
   constructor(
     options: AdminOptions,
     readonly addressOf: AddressReader,
     private readonly audit: AuditLog,
-    store: RegistryStore,
+    queue: Pick<DeliveryQueue, 'now' | 'registry'>,
   ) {
     this.#options = options;
     if ('guard' in options) {
@@ -53,7 +56,7 @@ export class AdminGate {
       return;
     }
     this.#tokens = new AdminTokens(options);
-    this.sessions = new AdminSessions(store, this.#tokens, options.idleTimeout);
+    this.sessions = new AdminSessions(queue, this.#tokens, options.idleTimeout);
   }
 
   /** Resolves the guard. A class is looked up in all modules of the application, or created with its dependencies. */
@@ -98,7 +101,8 @@ export class AdminGate {
         () => false,
         () => true,
       );
-    return merge(interval(RECHECK_INTERVAL), this.sessions?.ended$ ?? EMPTY).pipe(concatMap(isRefused), first(Boolean));
+    const ended$ = this.sessions?.ended$.pipe(auditTime(RECHECK_PAUSE)) ?? EMPTY; // a known session is checked at once
+    return merge(interval(RECHECK_INTERVAL), ended$).pipe(exhaustMap(isRefused), first(Boolean));
   }
 
   /** Whether callers sign in with a token. */
@@ -107,9 +111,9 @@ export class AdminGate {
   }
 
   /**
-   * Signs in with a token. Resolves with the id of a new session.
+   * Signs in with a token. Resolves with the id of a new session; the sessions of the request's cookies end.
    *
-   * @throws {RequestError} 401 or 429 for a wrong token, 404 if a guard is configured
+   * @throws {RequestError} 401 or 429 for a wrong token, 429 after too many sign-ins, 404 if a guard is configured
    */
   async signIn(
     request: IncomingMessage,
@@ -118,10 +122,12 @@ export class AdminGate {
     if (!this.sessions) throw new RequestError('sign_in_unknown', "sign-in is up to the application's guard");
     this.checkOpen();
     const role = await this.check(request, token);
+    this.limit.count(holderOf(role), this.addressOf(request));
     const id = await this.sessions.start(role);
     const { access, user } = role;
     const address = this.addressOf(request);
     this.audit.record({ action: 'sign-in', by: 'token', user, address, details: { access } });
+    await this.signOut(request);
     return { access, user, id };
   }
 
@@ -160,7 +166,8 @@ export class AdminGate {
         'a session counts only in requests of pages of the same origin, which Sec-Fetch-Site or Origin shows';
       throw new RequestError('cross_site', rule, 'Cookie');
     }
-    const role = ids.length > 0 ? await this.sessions!.find(ids, isUse) : undefined;
+    const isPoll = request.headers['x-relay-poll'] !== undefined; // which the dashboard sends without its user
+    const role = ids.length > 0 ? await this.sessions!.find(ids, isUse && !isPoll) : undefined;
     if (role) return toCaller(role, 'session');
     const rule = 'the request needs the admin token as a Bearer token, or the cookie of a session that has not ended';
     throw new RequestError('admin_token_wrong', rule, 'Authorization');

@@ -1,17 +1,17 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 import { Subject } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
-import { isPlainObject } from '../../client/message/message.rules.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { parseJson } from '../../common/value.util.js';
-import type { RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
+import { QueueUnavailableError } from '../../common/relay.errors.js';
+import { within } from '../../common/time.util.js';
+import { RequestError } from '../http/request.error.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
+import { type RegistryRecord, SESSION_TIME } from '../queue/registry-store.interface.js';
 import { StoreFollower } from '../registry/store.follower.js';
-import { type AdminTokens, tieOf, type TokenRole } from './admin.tokens.js';
-
-/** Longest lifetime of a session, in ms: 12 h. */
-export const SESSION_TIME = 12 * 60 * 60 * 1_000;
+import { type AdminTokens, holderOf, tieOf, type TokenRole } from './admin.tokens.js';
+import { isOver, nameOf, parseSession, type Session, type StoredSession } from './session.record.js';
 
 /** Default of `idleTimeout`, in ms: 30 min. */
 const IDLE_TIMEOUT = 30 * 60 * 1_000;
@@ -19,156 +19,216 @@ const IDLE_TIMEOUT = 30 * 60 * 1_000;
 /** Minimum time between two writes of a session's last use, in ms: a write is durable, and reaches every process. */
 const WRITE_INTERVAL = 60_000;
 
-/** Interval at which expired sessions are removed, in ms. */
-const SWEEP_INTERVAL = 60_000;
+/** Interval at which sessions that are over are removed from the store, in ms. */
+const SWEEP_INTERVAL = 5_000;
 
-/** Maximum number of sessions. The next one ends the session that was used least recently. */
-const MAX_SESSIONS = 1_000;
+/** Maximum time since the store was read for a session to count, in ms: another process may have ended it meanwhile. */
+const MAX_AGE = 5 * 60 * 1_000;
+
+/** Time limit for reading the store, in ms. */
+const READ_TIME = 5_000;
+
+/** How long a sign-out waits for the store, in ms. */
+const END_TIME = 1_000;
+
+/** Maximum number of sessions of a token. The next one ends the session of the token that was used least recently. */
+const MAX_SESSIONS = 100;
+
+/** Maximum number of ended names for which a further name that this process does not know is remembered. */
+const MAX_ENDED = 10_000;
 
 const ID_BYTES = 32;
 
-/** A session as it is stored. */
-interface StoredSession {
-  /** Ties the session to the token it was started with. */
-  tie: string;
-  startedAt: number;
-  usedAt: number;
-}
-
-interface Session extends StoredSession {
-  revision: number;
-  /** Last use in this process, which may be later than the one that is stored. */
-  seenAt: number;
+interface FoundSession {
+  name: string;
+  session: Session;
+  role: TokenRole;
 }
 
 /**
  * Sessions of browsers. Each is a record of the queue's store, so that all processes know it, and each process has a
  * copy of all of them. The browser has the id, 32 random bytes; the store has the SHA-256 of the id as the name of the
- * record. While the store is unavailable, the sessions that this process knows stay valid.
+ * record. While the store cannot be read, the sessions that this process knows stay valid for 5 minutes.
  *
  * A session ends at sign-out, after `idleTimeout` without a request, 12 h after its start, and when its token changes.
  */
 export class AdminSessions {
-  private readonly ended = new Subject<void>();
+  private readonly ending = new Subject<void>();
   /** Emits when sessions have ended. */
-  readonly ended$ = this.ended.asObservable();
+  readonly ended$ = this.ending.asObservable();
   readonly #sessions = new Map<string, Session>();
+  /**
+   * Names of the sessions that were ended in this process, with the time from which they would be over anyway. Until
+   * then they do not count, whatever the store has. A name without a time has to be looked for in the store first.
+   */
+  private readonly ended = new Map<string, number | undefined>();
   private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
   private readonly follower: StoreFollower<'session'>;
-  /** The last write of this process: they are made one after the other. */
-  private last: Promise<unknown> = Promise.resolve();
-  private sweeping: NodeJS.Timeout | undefined;
+  private lastSweep: Promise<unknown> = Promise.resolve();
+  private nextSweep: Promise<void> | undefined;
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly store: RegistryStore,
+    private readonly queue: Pick<DeliveryQueue, 'now' | 'registry'>,
     private readonly tokens: AdminTokens,
     private readonly idleTimeout = IDLE_TIMEOUT,
   ) {
-    this.follower = new StoreFollower(store, ['session'], 'The sessions of the admin API', (records, areAll) =>
-      this.apply(records, areAll),
-    );
+    const subject = 'The sessions of the admin API';
+    this.follower = new StoreFollower(queue.registry, ['session'], subject, (...read) => this.apply(...read));
   }
 
   /** Resolves once all sessions are known. Called once the queue is open. */
   async open(): Promise<void> {
     await this.follower.start();
-    this.sweeping = setInterval(() => void this.sweep(), SWEEP_INTERVAL).unref();
+    this.timer = setInterval(() => void this.sweep(), SWEEP_INTERVAL).unref();
   }
 
   close(): void {
-    clearInterval(this.sweeping);
+    clearInterval(this.timer);
     this.follower.stop();
     this.logger.end();
   }
 
   /** Starts a session. Resolves with its id once it is stored. */
   async start(role: TokenRole): Promise<string> {
-    const oldest = [...this.#sessions].sort(([, one], [, other]) => one.seenAt - other.seenAt);
-    for (const [name, session] of oldest.slice(0, Math.max(0, oldest.length - MAX_SESSIONS + 1))) {
-      await this.write(name, undefined, session.revision);
+    const holder = holderOf(role);
+    const own = [...this.#sessions].filter(([, session]) => session.holder === holder);
+    own.sort(([, one], [, other]) => one.seenAt - other.seenAt);
+    for (const [name, { revision }] of own.slice(0, Math.max(0, own.length - MAX_SESSIONS + 1))) {
+      await this.write(name, undefined, revision);
     }
     const id = randomBytes(ID_BYTES).toString('base64url');
-    const now = Date.now();
-    await this.write(nameOf(id), { tie: tieOf(id, role).toString('base64url'), startedAt: now, usedAt: now }, 0);
+    const now = this.queue.now();
+    const tie = tieOf(id, role).toString('base64url');
+    await this.write(nameOf(id), { tie, holder, startedAt: now, usedAt: now }, 0);
     return id;
   }
 
   /**
-   * Returns the role of the first of some ids that has a session.
+   * Returns the role of the session that one of the ids has.
    *
    * @param isUse whether the request counts as a use of the session
-   * @throws {QueueUnavailableError} if this process does not know the session, and cannot ask the store
+   * @throws {RequestError} 401 if the ids have several sessions, because another host may have set one of them
+   * @throws {QueueUnavailableError} if the store cannot be read, and this process does not know the session or has not
+   * read the store for 5 minutes
    */
   async find(ids: string[], isUse: boolean): Promise<TokenRole | undefined> {
+    if (ids.every((id) => this.ended.has(nameOf(id)))) return undefined;
     let found = this.findKnown(ids);
-    if (!found) {
-      await this.follower.catchUp(); // another process may have started it a moment ago
+    if (found.length === 0 || this.follower.age > MAX_AGE) {
+      await this.catchUp(); // another process may have started or ended it
       found = this.findKnown(ids);
     }
-    if (found && isUse) this.use(found.name, found.session);
-    return found?.role;
+    const [first, ...others] = found;
+    if (others.length > 0) {
+      throw new RequestError('admin_token_wrong', 'the cookies are of several sessions; sign in again', 'Cookie');
+    }
+    if (first && isUse) this.use(first.name, first.session);
+    return first?.role;
   }
 
-  /** Ends the sessions with these ids. Resolves with their roles once that is stored. */
+  /**
+   * Ends the sessions with these ids, in this process at once. Resolves with their roles once that is stored; if the
+   * store is unavailable, after a second or two, and it is stored as soon as it can be.
+   */
   async end(ids: string[]): Promise<TokenRole[]> {
-    await this.follower.catchUp();
-    const roles: TokenRole[] = [];
-    for (const id of ids) {
-      const found = this.findKnown([id]);
-      if (!found) continue;
-      roles.push(found.role);
-      let session: Session | undefined = found.session;
-      while (session && !(await this.write(found.name, undefined, session.revision))) {
-        await this.follower.reload(); // another process has changed it
-        session = this.#sessions.get(found.name);
-      }
+    const roles = this.endKnown(ids);
+    const unknown = ids.filter((id) => !this.ended.has(nameOf(id)));
+    if (unknown.length > 0) {
+      await within(END_TIME, this.follower.catchUp(), 'the read of the sessions').then(
+        () => roles.push(...this.endKnown(unknown)),
+        () => this.endLater(unknown),
+      );
+    }
+    if (ids.some((id) => this.ended.has(nameOf(id)))) {
+      await within(END_TIME, this.sweep(), 'the end of a session').catch(() => undefined);
     }
     return roles;
   }
 
-  private findKnown(ids: string[]): { name: string; session: Session; role: TokenRole } | undefined {
-    const now = Date.now();
-    for (const id of ids) {
-      const name = nameOf(id);
-      const session = this.#sessions.get(name);
-      const role = session && !this.isOver(session, now) && this.tokens.findTied(id, session.tie);
-      if (role) return { name, session, role };
-    }
-    return undefined;
+  /** @throws {QueueUnavailableError} if the store cannot be read */
+  private async catchUp(): Promise<void> {
+    await within(READ_TIME, this.follower.catchUp(), 'the read of the sessions').catch((cause: unknown) => {
+      throw new QueueUnavailableError('the sessions cannot be read from the store; try again later', { cause });
+    });
   }
 
-  private isOver({ startedAt, seenAt }: Session, now: number): boolean {
-    return now >= Math.min(seenAt + this.idleTimeout, startedAt + SESSION_TIME);
+  private endKnown(ids: string[]): TokenRole[] {
+    const found = this.findKnown(ids);
+    for (const { name, session } of found) this.ended.set(name, session.startedAt + SESSION_TIME);
+    if (found.length > 0) this.ending.next();
+    return found.map(({ role }) => role);
+  }
+
+  private endLater(ids: string[]): void {
+    for (const id of ids) if (this.ended.size < MAX_ENDED) this.ended.set(nameOf(id), undefined);
+  }
+
+  private findKnown(ids: string[]): FoundSession[] {
+    const now = this.queue.now();
+    return [...new Set(ids)].flatMap((id) => {
+      const name = nameOf(id);
+      const session = this.#sessions.get(name);
+      if (!session || this.ended.has(name) || isOver(session, this.idleTimeout, now)) return [];
+      const role = this.tokens.findTied(id, session.tie);
+      return role ? [{ name, session, role }] : [];
+    });
   }
 
   private use(name: string, session: Session): void {
-    const now = Date.now();
+    const now = this.queue.now();
     session.seenAt = now;
     if (now - session.usedAt < Math.min(WRITE_INTERVAL, this.idleTimeout / 2)) return;
     session.usedAt = now; // a failed write is not repeated by the next request, which would fail, too
-    const { tie, startedAt, revision } = session;
-    this.write(name, { tie, startedAt, usedAt: now }, revision).catch((error: unknown) =>
+    const { tie, holder, startedAt, revision } = session;
+    this.write(name, { tie, holder, startedAt, usedAt: now }, revision).catch((error: unknown) =>
       this.logger.limited('warn', `The last use of a session cannot be stored: ${errorMessage(error)}`),
     );
   }
 
-  /** Removes the sessions that are over. If that fails, another sweep or another process removes them. */
-  private async sweep(): Promise<void> {
-    const now = Date.now();
-    const over = [...this.#sessions].filter(([, session]) => this.isOver(session, now));
-    for (const [name, { revision }] of over) await this.write(name, undefined, revision).catch(() => undefined);
+  /** Removes the sessions that are over. Calls made before a sweep begins share it. Never rejects. */
+  private sweep(): Promise<void> {
+    this.nextSweep ??= this.lastSweep.then(async () => {
+      this.nextSweep = undefined;
+      try {
+        await this.removeOver();
+        this.logger.succeeded();
+      } catch (error) {
+        this.logger.failed(`The end of sessions cannot be stored; it is tried again: ${errorMessage(error)}`);
+      }
+    });
+    return (this.lastSweep = this.nextSweep);
+  }
+
+  private async removeOver(): Promise<void> {
+    const now = this.queue.now();
+    const unknown = [...this.ended].flatMap(([name, endsAt]) => (endsAt === undefined ? [name] : []));
+    if (unknown.length > 0) await this.follower.catchUp();
+    for (const name of unknown) {
+      const session = this.#sessions.get(name);
+      if (session) this.ended.set(name, session.startedAt + SESSION_TIME);
+      else this.ended.delete(name);
+    }
+    for (const [name, endsAt = now + 1] of this.ended) if (endsAt <= now) this.ended.delete(name);
+    for (const [name, session] of [...this.#sessions]) {
+      if (this.ended.has(name)) await this.removeEnded(name);
+      else if (isOver(session, this.idleTimeout, now)) await this.write(name, undefined, session.revision);
+    }
+  }
+
+  private async removeEnded(name: string): Promise<void> {
+    for (let session; (session = this.#sessions.get(name));) {
+      if (await this.write(name, undefined, session.revision)) return;
+      await this.follower.reload(); // another process has changed it
+    }
   }
 
   /** Resolves with whether the session still had the revision, once the change is in use. */
-  private write(name: string, session: StoredSession | undefined, expected: number): Promise<boolean> {
-    const written = this.last.then(async () => {
-      const record = { kind: 'session' as const, name, document: session && JSON.stringify(session) };
-      const revision = await this.store.write(record, expected);
-      if (revision !== undefined) await this.follower.applied({ ...record, revision });
-      return revision !== undefined;
-    });
-    this.last = written.catch(() => undefined);
-    return written;
+  private async write(name: string, session: StoredSession | undefined, expected: number): Promise<boolean> {
+    const record = { kind: 'session' as const, name, document: session && JSON.stringify(session) };
+    const revision = await this.queue.registry.write(record, expected);
+    if (revision !== undefined) await this.follower.applied({ ...record, revision });
+    return revision !== undefined;
   }
 
   private apply(records: RegistryRecord<'session'>[], areAll: boolean): Promise<void> {
@@ -182,20 +242,7 @@ export class AdminSessions {
       if (session) this.#sessions.set(name, { ...session, revision, seenAt: Math.max(seenAt, session.usedAt) });
       else hasEnded = this.#sessions.delete(name) || hasEnded;
     }
-    if (hasEnded) this.ended.next();
+    if (hasEnded) this.ending.next();
     return Promise.resolve();
   }
-}
-
-function nameOf(id: string): string {
-  return createHash('sha256').update(id).digest('hex');
-}
-
-/** Returns undefined for a text that this version has not written. */
-function parseSession(text: string): StoredSession | undefined {
-  const value = parseJson(text);
-  if (!isPlainObject(value)) return undefined;
-  const { tie, startedAt, usedAt } = value;
-  const isValid = typeof tie === 'string' && Number.isFinite(startedAt) && Number.isFinite(usedAt);
-  return isValid ? { tie, startedAt: startedAt as number, usedAt: usedAt as number } : undefined;
 }

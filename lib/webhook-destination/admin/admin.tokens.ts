@@ -36,6 +36,11 @@ export class AdminTokens {
   }
 }
 
+/** Returns the name of a token, or its access if it has none. */
+export function holderOf({ user, access }: TokenRole): string {
+  return user ?? access;
+}
+
 /**
  * Returns what ties a session to a token. Only the browser has the id, which is the key: who reads the store cannot try
  * tokens with it, and who writes to the store cannot make a session.

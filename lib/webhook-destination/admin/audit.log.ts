@@ -24,28 +24,48 @@ export interface AuditEntry {
   details?: Record<string, unknown>;
 }
 
+/** Maximum number of values of a list in a line. */
+const MAX_VALUES = 20;
+
+/** Maximum length of a text in a line, in characters. */
+const MAX_TEXT = 200;
+
 /** Logs each action of the admin routes as a line of JSON, and emits it on `entries$`. */
 export class AuditLog {
   private readonly logger = new LimitedLogger('WebhookDestinationAudit');
+  /** Has a limit of its own, so that nobody unknown can keep the refusals of known callers out of the log. */
+  private readonly unknownLogger = new LimitedLogger('WebhookDestinationAudit');
   private readonly entries = new Subject<AuditEntry>();
   /** Completes when the application closes. */
   readonly entries$ = this.entries.asObservable();
 
   record(given: Omit<AuditEntry, 'at'>): void {
     const entry: AuditEntry = { at: Date.now(), ...given };
-    this.logger.log(JSON.stringify(entry));
+    this.logger.log(toLine(entry));
     this.entries.next(entry);
   }
 
   /** Records what was refused. If there is much of it in a row, the log only counts it. */
   refused(given: Omit<AuditEntry, 'at'>): void {
     const entry: AuditEntry = { at: Date.now(), ...given };
-    this.logger.limited('warn', JSON.stringify(entry));
+    const logger = entry.by === undefined ? this.unknownLogger : this.logger;
+    logger.limited('warn', toLine(entry));
     this.entries.next(entry);
   }
 
   close(): void {
     this.logger.end();
+    this.unknownLogger.end();
     this.entries.complete();
   }
+}
+
+function toLine(entry: AuditEntry): string {
+  return JSON.stringify(entry, (_name, value: unknown) => {
+    if (typeof value === 'string' && value.length > MAX_TEXT) return `${value.slice(0, MAX_TEXT)}…`;
+    if (Array.isArray(value) && value.length > MAX_VALUES) {
+      return [...(value as unknown[]).slice(0, MAX_VALUES), `and ${value.length - MAX_VALUES} more`];
+    }
+    return value;
+  });
 }

@@ -10,14 +10,6 @@ import { within } from '../../common/time.util.js';
 import type { PlatformPair } from '../http/http.mount.js';
 import type { ApplicationGuard } from './application.guard.js';
 
-/** Routes with which the guard is tested: one that reads, one that streams, one that changes and one that deletes. */
-const ROUTES: [method: string, path: string][] = [
-  ['GET', '/relay/api/deliveries'],
-  ['GET', '/relay/api/events'],
-  ['POST', '/relay/api/destinations/any/pause'],
-  ['DELETE', '/relay/api/users/any'],
-];
-
 /** Time limit for a guard to refuse a request, in ms. */
 const PROBE_TIME = 5_000;
 
@@ -34,20 +26,18 @@ const HEADERS = { host: 'localhost', 'user-agent': 'nestjs-analytics-relay', acc
 const BODY_HEADERS = { 'content-type': 'application/json', 'content-length': '2' };
 
 /**
- * Tests the guard with anonymous requests, to one route after the other. Guards that read metadata, such as the `RolesGuard` of Nest's
- * documentation, find none outside the application's controllers, and many then admit everyone.
+ * Tests the guard with anonymous requests, to all routes at a time. Guards that read metadata, such as the `RolesGuard`
+ * of Nest's documentation, find none outside the application's controllers, and many then admit everyone.
  *
- * @param deletionPath path of the route that deletes users
+ * @param routes methods and paths
  * @throws {OptionsError} if the guard admits one of them or does not answer.
  */
 export async function probeGuard(
   guard: ApplicationGuard,
   adapter: HttpAdapterHost['httpAdapter'] | undefined,
-  deletionPath: string,
+  routes: [method: string, path: string][],
 ): Promise<void> {
-  for (const [method, path] of [...ROUTES, ['POST', deletionPath]] as typeof ROUTES) {
-    await probeRoute(guard, adapter, method, path);
-  }
+  await Promise.all(routes.map(([method, path]) => probeRoute(guard, adapter, method, path)));
 }
 
 async function probeRoute(

@@ -12,7 +12,7 @@ export function siteOf({ headers }: IncomingMessage): 'own' | 'other' | undefine
   if (site !== undefined) return site === 'same-origin' || site === 'none' ? 'own' : 'other';
   const source = headers.origin ?? headers.referer;
   if (source === undefined) return undefined;
-  return hostOf(source) === headers.host?.toLowerCase() ? 'own' : 'other';
+  return isOwn(source, headers[':authority'] ?? headers.host) ? 'own' : 'other';
 }
 
 /** Removes the CORS headers of the application's `enableCors()`: no page of another origin may read an answer. */
@@ -20,10 +20,13 @@ export function removeCors(response: ServerResponse): void {
   for (const name of response.getHeaderNames()) if (name.startsWith('access-control-')) response.removeHeader(name);
 }
 
-function hostOf(url: string): string | undefined {
+/** @param authority host of the request, by HTTP/2 or HTTP/1.1; its port may be the default one of the page's scheme */
+function isOwn(source: string, authority: string | string[] | undefined): boolean {
+  if (authority === undefined) return false;
   try {
-    return new URL(url).host;
+    const { protocol, host } = new URL(source);
+    return host !== '' && new URL(`${protocol}//${String(authority)}`).host === host;
   } catch {
-    return undefined;
+    return false;
   }
 }

@@ -1,16 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-import { SESSION_TIME } from './admin.sessions.js';
+import { SESSION_TIME } from '../queue/registry-store.interface.js';
 
 const NAME = 'relay_session';
 
-/** A `__Host-` cookie, which no other host can set, must have the path `/`. */
+/** A `__Host-` cookie, which no other host can set, must have the path `/`. Its name tells relays of a host apart. */
 const HOST_NAME = `__Host-${NAME}`;
+const HOST_NAMES = new RegExp(`^${HOST_NAME}(-[\\w-]{8})?$`);
 
-/** Name of the cookie if the path is needed to tell several relays of a host apart. */
-const SECURE_NAME = `__Secure-${NAME}`;
-
-/** Base path at which there is only one relay on a host. */
+/** Base path of a relay that no proxy has moved. */
 const OWN_BASE = '/relay';
 
 /** An id as `AdminSessions` makes them. */
@@ -21,9 +20,10 @@ const ID = /^[\w-]{43}$/;
  * cookies that were set over TLS count.
  */
 export function readSessionIds(request: IncomingMessage): string[] {
-  const names = isSecure(request) ? [HOST_NAME, SECURE_NAME] : [NAME];
+  const isTls = isSecure(request);
+  const isOurs = (name: string) => (isTls ? HOST_NAMES.test(name) : name === NAME);
   const pairs = (request.headers.cookie ?? '').split(';').map((pair) => pair.trim().split('=', 2));
-  return pairs.flatMap(([name, id = '']) => (names.includes(name!) && ID.test(id) ? [id] : []));
+  return pairs.flatMap(([name, id = '']) => (isOurs(name!) && ID.test(id) ? [id] : []));
 }
 
 /**
@@ -34,10 +34,14 @@ export function readSessionIds(request: IncomingMessage): string[] {
  */
 export function toSetCookie(request: IncomingMessage, base: string, id?: string): string {
   const isTls = isSecure(request);
-  const name = !isTls ? NAME : base === OWN_BASE ? HOST_NAME : SECURE_NAME;
-  const path = name === HOST_NAME ? '/' : base;
+  const name = !isTls ? NAME : base === OWN_BASE ? HOST_NAME : `${HOST_NAME}-${shortHash(base)}`;
+  const path = isTls ? '/' : base;
   const age = id === undefined ? 0 : SESSION_TIME / 1_000;
   return `${name}=${id ?? ''}; Path=${path}; Max-Age=${age}; HttpOnly; SameSite=Strict${isTls ? '; Secure' : ''}`;
+}
+
+function shortHash(base: string): string {
+  return createHash('sha256').update(base).digest('base64url').slice(0, 8);
 }
 
 /** Whether the browser's connection is encrypted, according to the socket or to the proxy. */

@@ -22,6 +22,9 @@ export interface RegistryRecord<K extends RecordKind = RecordKind> {
 /** How long a removed record keeps its name and revision, in ms: 30 days, so every process learns of the removal. */
 export const TOMBSTONE_AGE = 30 * 24 * 60 * 60 * 1_000;
 
+/** Longest lifetime of a session, in ms: 12 h. A removed session keeps its name and revision as long. */
+export const SESSION_TIME = 12 * 60 * 60 * 1_000;
+
 /** Returns the revision for the change after revision `last`. */
 export function nextRevision(last: number): number {
   return Math.max(last + 1, Date.now());
@@ -29,7 +32,7 @@ export function nextRevision(last: number): number {
 
 /**
  * Stores sources and destinations that change while the application runs, and the sessions of the admin API.
- * The name and revision of a removed record stay for at least {@link TOMBSTONE_AGE}, until a sweep of the queue. The bytes
+ * The name and revision of a removed record stay for at least {@link TOMBSTONE_AGE}, of a session {@link SESSION_TIME}, until a sweep of the queue. The bytes
  * of a replaced or removed document leave the files of the store at the next sweep.
  */
 export interface RegistryStore {

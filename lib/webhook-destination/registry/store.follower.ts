@@ -25,6 +25,7 @@ export class StoreFollower<K extends RecordKind> {
   private signals: Subscription | undefined;
   private poll: NodeJS.Timeout | undefined;
   private isStopped = false;
+  private readAt = -Infinity;
 
   /** @param subject the records, as the subject of log lines */
   constructor(
@@ -48,6 +49,11 @@ export class StoreFollower<K extends RecordKind> {
     this.isStopped = true;
     this.signals?.unsubscribe();
     clearInterval(this.poll);
+  }
+
+  /** Time since what is applied was read, in ms; 0 if only this process uses the store. */
+  get age(): number {
+    return this.store.changed$ ? performance.now() - this.readAt : 0;
   }
 
   /** Resolves once all changes made before this call are applied; immediately if only this process uses the store. */
@@ -103,6 +109,7 @@ export class StoreFollower<K extends RecordKind> {
   private async update(all: boolean): Promise<void> {
     const { latest } = this;
     const { revision } = latest ?? { revision: 0 };
+    const readAt = performance.now();
     try {
       // With the latest record, which shows that the store still has it.
       let records = all ? [] : await this.store.read(latest ? revision - 1 : 0);
@@ -116,6 +123,7 @@ export class StoreFollower<K extends RecordKind> {
       const last = changed.at(-1);
       if (last) this.latest = { kind: last.kind, name: last.name, revision: last.revision };
       else if (areAll) this.latest = undefined;
+      this.readAt = readAt;
       this.logger.succeeded();
     } catch (error) {
       if (!this.isStopped)

@@ -114,6 +114,16 @@ class AllButStreamsGuard implements CanActivate {
     return requestOf(context).url.endsWith('/events') || knownUser(context) !== undefined;
   }
 }
+class AllButOverviewGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return requestOf(context).url.endsWith('/overview') || knownUser(context) !== undefined;
+  }
+}
+class ApiOnlyGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    return requestOf(context).url.endsWith('/relay/') || knownUser(context) !== undefined;
+  }
+}
 class AllButUsersGuard implements CanActivate {
   canActivate(context: ExecutionContext): boolean {
     return methodOf(context) === 'DELETE' || knownUser(context) !== undefined;
@@ -200,10 +210,12 @@ describe.each(platforms)('At start on $platform, the guard of the admin routes',
   );
 
   it.each<[string, Type<CanActivate>]>([
-    ['GET /relay/api/deliveries', ChangesOnlyGuard],
-    ['GET /relay/api/deliveries', DeletionOnlyGuard],
+    ['GET /relay/api/session', ChangesOnlyGuard],
+    ['GET /relay/api/session', DeletionOnlyGuard],
+    ['GET /relay/api/overview', AllButOverviewGuard],
+    ['GET /relay/', ApiOnlyGuard],
     ['GET /relay/api/events', AllButStreamsGuard],
-    ['POST /relay/api/destinations/any/pause', ReadsOnlyGuard],
+    ['GET /relay/api/destinations/any', ReadsOnlyGuard],
     ['DELETE /relay/api/users/any', AllButUsersGuard],
   ])('stops the application when it lets a stranger in to %s alone: %s', async (route, guard) => {
     const rule = `admin.guard must refuse an anonymous request, but admitted one (${route})`;

@@ -41,6 +41,8 @@ export class AdminApi {
   readonly deletion: ControllerRoute;
   /** Routes of the API. */
   readonly routes: ControllerRoute[];
+  /** Paths of the dashboard. */
+  private bases = [DASHBOARD_PATH];
   private readonly endpoint: ApiEndpoint;
   private readonly series: RelaySeries;
   private readonly feed: LiveFeed;
@@ -96,7 +98,7 @@ export class AdminApi {
       throw fault(`must be set in only one module of the application: another module already has ${API_PATH}`);
     }
     const prefix = config.getGlobalPrefix().replace(/^\/+|\/+$/g, '');
-    const bases = [DASHBOARD_PATH, ...(prefix === '' ? [] : [`/${prefix}${DASHBOARD_PATH}`])];
+    const bases = (this.bases = [DASHBOARD_PATH, ...(prefix === '' ? [] : [`/${prefix}${DASHBOARD_PATH}`])]);
     this.serve(({ url }) => {
       const rest = below(url, bases);
       if (rest === undefined) return undefined;
@@ -128,7 +130,7 @@ export class AdminApi {
    * @throws {OptionsError} if the guard admits an anonymous request or does not answer it
    */
   async open(): Promise<void> {
-    if (this.gate.guard) await probeGuard(this.gate.guard, this.host.httpAdapter, this.deletion.path);
+    if (this.gate.guard) await probeGuard(this.gate.guard, this.host.httpAdapter, this.guarded());
     await this.gate.open();
     this.feed.open();
     this.jobs.open();
@@ -145,6 +147,16 @@ export class AdminApi {
     this.gate.close();
     await this.series.close();
     this.endpoint.close();
+  }
+
+  /** Returns the methods and paths about which a guard decides, with any values in place of parameters. */
+  private guarded(): [method: string, path: string][] {
+    const routes = this.endpoint.routes.filter(({ access }) => access !== 'anyone');
+    const ofBase = (base: string): [string, string][] => [
+      ...routes.map(({ method, path }): [string, string] => [method, `${base}/api/${path.replace(/:\w+/g, 'any')}`]),
+      ['GET', `${base}/`],
+    ];
+    return [...this.bases.flatMap(ofBase), ['POST', this.deletion.path]];
   }
 
   private serve(find: (request: IncomingMessage) => Answerer | undefined): void {

@@ -14,16 +14,20 @@ const MAX_ANSWER = 8 * MB;
 /** Bytes of requests in progress and of unread answers: 16 requests of a caller, 64 of all. */
 const LIMITS = { each: 16 * MB, readers: 48 * MB, all: 64 * MB };
 
+/** The same of requests that sign in or out, whose callers are not known yet: they leave the others their room. */
+const UNKNOWN_LIMITS = { ...LIMITS, readers: LIMITS.all };
+
 /** Time that a caller has to read an answer, in ms. */
 const READ_TIME = 30_000;
 
 /** Limits the requests in progress and the answers that have not been read, in bytes. */
 export class AnswerLimit {
   private readonly quota = new CallerQuota(LIMITS);
+  private readonly unknown = new CallerQuota(UNKNOWN_LIMITS);
 
   /** @throws {RequestError} 429 if the caller, or all together, have too much in progress */
-  begin(caller: CountedCaller): QuotaShare {
-    return this.quota.take(caller, REQUEST_BYTES) ?? refuse();
+  begin(caller: CountedCaller, isKnown = true): QuotaShare {
+    return (isKnown ? this.quota : this.unknown).take(caller, REQUEST_BYTES) ?? refuse();
   }
 
   /**

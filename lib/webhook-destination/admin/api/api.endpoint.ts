@@ -60,7 +60,7 @@ export class ApiEndpoint {
       const caller = needed === 'anyone' ? NOBODY : await this.admit(platform, needed, subject);
       if (found instanceof RequestError) throw found;
       const counted = toCounted(caller, this.gate.addressOf(request));
-      if (caller !== NOBODY) begin(counted);
+      begin(counted, caller !== NOBODY);
       if (request.method !== 'GET') checkContentType(request);
       return found.route.handle({
         caller,
@@ -104,14 +104,14 @@ export class ApiEndpoint {
     response: ServerResponse,
     what: string,
     subject: Subject,
-    work: (begin: (caller: CountedCaller) => void) => Promise<object | undefined>,
+    work: (begin: (caller: CountedCaller, isKnown?: boolean) => void) => Promise<object | undefined>,
   ): Promise<void> {
     if (!admitRequest(request, response)) return;
     removeCors(response);
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
     let share: QuotaShare | undefined;
-    const begin = (caller: CountedCaller) => void (share = this.limit.begin(caller));
+    const begin = (caller: CountedCaller, isKnown = true) => void (share = this.limit.begin(caller, isKnown));
     try {
       checkSite(request);
       const answer = await work(begin);

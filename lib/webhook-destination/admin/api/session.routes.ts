@@ -1,6 +1,6 @@
 import { RequestError } from '../../http/request.error.js';
+import { SESSION_TIME } from '../../queue/registry-store.interface.js';
 import type { AdminGate } from '../admin.gate.js';
-import { SESSION_TIME } from '../admin.sessions.js';
 import { toSetCookie } from '../session.cookie.js';
 import { type ApiRequest, type ApiRoute, readRoute } from './api.route.js';
 

@@ -12,13 +12,13 @@ import { platforms } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { READ_TOKEN, startApi, TOKEN, track } from './support.js';
 
-/** Posts to `explain` on a connection of its own, whose answer is not read. */
-function postUnread(afterwards: Afterwards, port: string, body: string, sent = body) {
+/** Posts on a connection of its own, whose answer is not read. */
+function postUnread(afterwards: Afterwards, port: string, body: string, sent = body, route = 'explain') {
   const socket = connect(Number(port), '127.0.0.1').pause();
   afterwards(() => socket.destroy());
   socket.on('error', () => undefined);
   socket.write(
-    `POST /relay/api/explain HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${READ_TOKEN}\r\n` +
+    `POST /relay/api/${route} HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${READ_TOKEN}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${sent}`,
   );
   return socket;
@@ -50,6 +50,19 @@ describe.each(platforms)('Answers of the admin API on $platform', ({ platform, c
     expect((await ask(TOKEN)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
     await waitFor(async () => (await ask(READ_TOKEN)).status === 200);
+  });
+
+  it('are refused to an address with 16 sign-ins in progress, which leave readers their room', async () => {
+    const { json, host } = await startApi(cleanUp, createAdapter(), { bodyParser: false });
+    const { port } = new URL(host);
+    const sockets = Array.from({ length: 16 }, () => postUnread(cleanUp, port, '{"token":"x"}', '{', 'session'));
+    const body = { token: 1 };
+    const signIn = () => json('POST', 'session', { token: null, body });
+    await waitFor(async () => (await signIn()).status === 429);
+    expect((await signIn()).answer.code).toBe('too_many_in_progress');
+    expect((await json('GET', 'overview', { token: READ_TOKEN })).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await waitFor(async () => (await signIn()).status === 400);
   });
 
   it('are refused to callers who may only read before they are to others, from however many addresses', async () => {

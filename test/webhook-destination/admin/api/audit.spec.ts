@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import { memoryQueue } from 'nestjs-analytics-relay';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -64,6 +65,21 @@ describe.each(platforms)('The audit log on $platform', ({ createAdapter }) => {
       metadata: '***',
     };
     expect(audit).toMatchObject([{ action: 'destination.create', target: 'crm', details }]);
+  });
+
+  it('has lines of a bounded length, and whole entries', async () => {
+    const { host, relay } = await startApi(cleanUp, createAdapter());
+    const audit = followAudit(relay);
+    const log = vi.spyOn(Logger.prototype, 'log');
+    const userIds = Array.from({ length: 10 }, (_, index) => `${index}-`.padEnd(230, 'u'));
+    const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKEN}` };
+    const body = JSON.stringify({ userIds });
+    expect((await fetch(`${host}/v1/delete`, { method: 'POST', headers, body })).status).toBe(200);
+    expect(JSON.stringify(audit)).toContain(userIds[9]);
+    const line = log.mock.calls.map(([text]) => String(text)).find((text) => text.includes('user.delete'))!;
+    expect(line).toContain(`"${userIds[9]!.slice(0, 200)}…"`);
+    expect(line).not.toContain(userIds[9]);
+    vi.restoreAllMocks();
   });
 
   it('has a deletion that fails half-way, however it was asked for', async () => {

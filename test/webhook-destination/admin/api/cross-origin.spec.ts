@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 
 import { Controller, Get, type INestApplication } from '@nestjs/common';
 import type { Page } from 'playwright-core';
@@ -60,6 +60,16 @@ describe.each(platforms)('In an application on $platform that allows every origi
       expect([origin, await status({ Origin: origin }, 'POST')]).toEqual([origin, 403]);
     }
     expect(await status({ Referer: 'http://127.0.0.1:1/relay/' })).toBe(403);
+    const raw = async (head: string) => {
+      const socket = connect(Number(new URL(api.host).port), '127.0.0.1');
+      socket.write(`GET /relay/api/sources ${head}\r\nConnection: close\r\nCookie: ${session}\r\n\r\n`);
+      const [bytes] = (await once(socket, 'data')) as [Buffer];
+      socket.destroy();
+      return bytes.toString().split(' ')[1];
+    };
+    expect(await raw('HTTP/1.1\r\nHost: relay.example:80\r\nOrigin: http://relay.example')).toBe('200');
+    expect(await raw('HTTP/1.1\r\nHost: relay.example:80\r\nOrigin: https://relay.example')).toBe('403');
+    expect(await raw('HTTP/1.0\r\nOrigin: null')).toBe('403');
   });
 
   it('no answer of the admin routes has CORS headers', async () => {

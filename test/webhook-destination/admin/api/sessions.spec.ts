@@ -70,6 +70,33 @@ describe.each(platforms)('Sessions on $platform', ({ createAdapter }) => {
     expect(audit).toMatchObject([{ action: 'sign-out', by: 'session', address: '127.0.0.1' }]);
   });
 
+  it('do not count beside one of another sign-in, which somebody may have planted', async () => {
+    const api = await startApi(cleanUp, createAdapter());
+    const headers = { 'X-Forwarded-Proto': 'https' };
+    const own = await signIn(api, { headers });
+    const planted = await signIn(api, { token: READ_TOKEN, headers, base: '/tools/relay' });
+    const both = own.asked(`${planted.session}; ${own.session}`);
+    expect((await api.ask('GET', 'overview', both)).status).toBe(401);
+    const { response } = await api.json('POST', 'session', { ...both, body: { token: TOKEN } });
+    const [next] = response.headers.getSetCookie()[0]!.split(';');
+    expect((await api.ask('GET', 'overview', own.asked(next))).status).toBe(200);
+    for (const { session } of [own, planted]) {
+      expect((await api.ask('GET', 'overview', own.asked(session))).status).toBe(401);
+    }
+  });
+
+  it('are not extended by requests that a page sends without its user', async () => {
+    const { ask, asked } = await start();
+    const statusAfter = async (minutes: number, headers = {}) => {
+      vi.restoreAllMocks();
+      setClock(minutes * MINUTE);
+      return (await ask('GET', 'overview', { ...asked(), headers: { ...asked().headers, ...headers } })).status;
+    };
+    expect(await statusAfter(20)).toBe(200);
+    expect(await statusAfter(40, { 'X-Relay-Poll': '1' })).toBe(200);
+    expect(await statusAfter(51)).toBe(401);
+  });
+
   it('end after 30 minutes without a request, and 12 hours after the sign-in', async () => {
     const { ask, asked } = await start();
     const statusAfter = async (minutes: number) => {
@@ -112,7 +139,7 @@ describe.each(platforms)('Sessions on $platform', ({ createAdapter }) => {
       /^__Host-relay_session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
     );
     const below = await signIn(api, { headers: tls, base: '/tools/relay' });
-    expect(below.cookie).toMatch(/^__Secure-relay_session=[\w-]{43}; Path=\/tools\/relay; .*; Secure$/);
+    expect(below.cookie).toMatch(/^__Host-relay_session-[\w-]{8}=[\w-]{43}; Path=\/; .*; SameSite=Strict; Secure$/);
     const plain = await signIn(api, { base: '/tools/relay' });
     expect(plain.cookie).toMatch(/^relay_session=[\w-]{43}; Path=\/tools\/relay; .*; SameSite=Strict$/);
     for (const { asked } of [own, below, plain]) expect((await api.ask('GET', 'overview', asked())).status).toBe(200);
@@ -133,6 +160,20 @@ describe.each(platforms)('Sessions on $platform', ({ createAdapter }) => {
     expect(await statusOf({ token: 1 })).toBe(400);
     expect(await statusOf({}, { 'Sec-Fetch-Site': 'cross-site' })).toBe(403);
     expect(await statusOf({ token: 'a-guess' })).toBe(401);
+  });
+
+  it('are started 10 times a minute with a token from an address', async () => {
+    const api = await startApi(cleanUp, createAdapter());
+    const first = await signIn(api);
+    for (let count = 0; count < 10; count++) expect((await signIn(api, { token: READ_TOKEN })).status).toBe(200);
+    const { status, answer, response } = await api.json('POST', 'session', {
+      token: null,
+      body: { token: READ_TOKEN },
+    });
+    expect([status, answer.code]).toEqual([429, 'rate_limited']);
+    expect(Number(response.headers.get('Retry-After'))).toBeGreaterThan(50);
+    expect((await signIn(api)).status).toBe(200);
+    expect((await api.ask('GET', 'overview', first.asked())).status).toBe(200);
   });
 
   it('of a guard do not exist, but it is asked about each stream every minute', async () => {
@@ -206,10 +247,11 @@ describe('A stored session', () => {
     expect(await api.get('session', asked())).toMatchObject({ access: 'read', user: 'ann' });
   });
 
-  it('is one of 1,000: the next one ends the session that was used least recently', async () => {
+  it('is one of 100 of its token: the next one ends the one of them that was used least recently', async () => {
     const queue = memoryQueue()();
-    const document = JSON.stringify({ tie: '', startedAt: Date.now(), usedAt: Date.now() + MINUTE });
-    for (let count = 0; count < 998; count++) {
+    const times = { startedAt: Date.now(), usedAt: Date.now() + MINUTE };
+    for (let count = 0; count < 198; count++) {
+      const document = JSON.stringify({ tie: '', holder: count < 98 ? 'write' : 'read', ...times });
       await queue.registry.write({ kind: 'session', name: String(count), document }, 0);
     }
     const api = await startApi(cleanUp, new ExpressAdapter(), { options: { queue: () => queue } });
@@ -217,6 +259,8 @@ describe('A stored session', () => {
       (await api.ask('GET', 'session', asked())).status;
     const [first, second] = [await signIn(api), await signIn(api)];
     setClock(2 * MINUTE);
+    expect(await statusOf(first)).toBe(200);
+    for (let count = 0; count < 3; count++) await signIn(api, { token: READ_TOKEN });
     expect(await statusOf(first)).toBe(200);
     const third = await signIn(api);
     expect([await statusOf(first), await statusOf(second), await statusOf(third)]).toEqual([200, 401, 200]);

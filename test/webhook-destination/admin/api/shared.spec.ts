@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import type { AuditEntry, WebhookDestinationModuleOptions } from 'nestjs-analytics-relay';
 import { describe, expect, it, vi } from 'vitest';
 
+import { Forwarder } from '../../../support/forwarder.js';
 import { sharedQueue, type SharedQueueOptions } from '../../../support/shared-queue.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { describeOnEach, postgresStore, queryPostgres, REDIS_URL, redisStore } from '../../../support/services.js';
@@ -70,6 +71,51 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       await waitFor(hasEnded, undefined, 1_000);
       expect((await other.ask('GET', 'overview', asked())).status).toBe(401);
     });
+
+    it('honour sign-out at once while the store is unavailable, and everywhere afterwards', async () => {
+      const { start, options } = create();
+      const forwarder = await Forwarder.start(cleanUp, store.url);
+      const { target } = forwarder;
+      const queue = sharedQueue({ ...options, connection: forwarder.url });
+      const [one, other] = [await start(), await start({ queue })];
+      const signOut = async ({ asked }: Awaited<ReturnType<typeof signIn>>) => {
+        const response = await other.ask('DELETE', 'session', { ...asked(), body: {} });
+        expect(response.status).toBe(200);
+        expect(response.headers.getSetCookie()[0]).toMatch(/^relay_session=; .*Max-Age=0/);
+        return (await other.ask('GET', 'overview', asked())).status;
+      };
+      const [early, late] = [await signIn(other), await signIn(other)];
+      const { hasEnded } = await readStream(await other.ask('GET', 'events', early.asked()));
+      forwarder.mute();
+      expect(await signOut(early)).toBe(401);
+      await waitFor(hasEnded, undefined, 5_000);
+      forwarder.cut();
+      expect(await signOut(late)).toBe(401);
+      forwarder.target = target;
+      for (const { asked } of [early, late]) {
+        await waitFor(async () => (await one.ask('GET', 'session', asked())).status === 401, undefined, 20_000);
+        expect((await other.ask('GET', 'overview', asked())).status).toBe(401);
+      }
+    }, 30_000);
+
+    it('honour a session for 5 minutes while they cannot read the store', async () => {
+      const { start, options } = create();
+      const forwarder = await Forwarder.start(cleanUp, store.url);
+      const { target } = forwarder;
+      const { ask, json, get } = await start({ queue: sharedQueue({ ...options, connection: forwarder.url }) });
+      const { asked } = await signIn({ json });
+      forwarder.cut();
+      expect(await get('session', asked())).toMatchObject({ by: 'session' });
+      const { now } = performance;
+      const clock = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + 5 * 60_000);
+      expect(await json('GET', 'session', asked())).toMatchObject({
+        status: 503,
+        answer: { code: 'queue_unavailable', message: expect.stringContaining('sessions cannot be read') },
+      });
+      clock.mockRestore();
+      forwarder.target = target;
+      await waitFor(async () => (await ask('GET', 'session', asked())).status === 200, undefined, 20_000);
+    }, 30_000);
 
     it('see what happens in both, and how much is left out', async () => {
       const { start } = create();

@@ -111,6 +111,21 @@ export function itKeepsARegistry(engine: QueueEngine): void {
       expect(await names()).toEqual(['kept', 'again', 'gone']);
     });
 
+    it('forgets removed sessions with a sweep after 12 hours, by when no process honours them', async () => {
+      const session = { kind: 'session' as const, name: 'gone' };
+      const revision = await store.write({ ...session, document: '{}' }, 0);
+      await store.write({ ...session, document: undefined }, revision!);
+      await put(removed('entry'), await put(destination('entry')));
+      const names = async () => (await store.read(0)).map(({ name }) => name);
+      setClock(0.4 * DAY);
+      await queue.sweep();
+      expect(await names()).toEqual(['gone', 'entry']);
+      vi.restoreAllMocks();
+      setClock(0.6 * DAY);
+      await queue.sweep();
+      expect(await names()).toEqual(['entry']);
+    });
+
     it('lets one of several writers win', async () => {
       const revision = await put(destination('a', '0'));
       for (const expected of [revision, 0]) {
