@@ -11,9 +11,9 @@ import type { RedisSignals } from './redis-signals.js';
 /** Records that one command reads or forgets; it blocks Redis. */
 const PORTION = 1_000;
 
-/** Keys of all scripts: documents by id, revisions of all ids, and revisions of removed ids, of sessions or of others. */
+/** Keys of all scripts: documents by id, revisions of all ids, and revisions of removed ids; those of sessions are apart. */
 const KEYS = ['documents', 'revisions', 'removed'];
-const SESSION_KEYS = ['documents', 'revisions', 'removed-sessions'];
+const SESSION_KEYS = ['documents', 'revisions', 'ended'];
 
 const READ = `
   local rows = {}
