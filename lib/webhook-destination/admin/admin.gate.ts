@@ -101,7 +101,7 @@ export class AdminGate {
         () => false,
         () => true,
       );
-    const ended$ = this.sessions?.ended$.pipe(auditTime(RECHECK_PAUSE)) ?? EMPTY; // a known session is checked at once
+    const ended$ = this.sessions?.ended$.pipe(auditTime(RECHECK_PAUSE)) ?? EMPTY;
     return merge(interval(RECHECK_INTERVAL), ended$).pipe(exhaustMap(isRefused), first(Boolean));
   }
 
@@ -122,10 +122,10 @@ export class AdminGate {
     if (!this.sessions) throw new RequestError('sign_in_unknown', "sign-in is up to the application's guard");
     this.checkOpen();
     const role = await this.check(request, token);
-    this.limit.count(holderOf(role), this.addressOf(request));
-    const id = await this.sessions.start(role);
     const { access, user } = role;
     const address = this.addressOf(request);
+    this.limit.count(holderOf(role), address);
+    const id = await this.sessions.start(role);
     this.audit.record({ action: 'sign-in', by: 'token', user, address, details: { access } });
     await this.signOut(request);
     return { access, user, id };

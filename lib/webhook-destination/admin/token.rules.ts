@@ -1,3 +1,4 @@
+import { KEY_IS_TOKEN } from '../registry/registry.js';
 import type { AdminAccess, AdminOptions } from './admin.options.js';
 
 /** Minimum length of a token in production, in characters: 24 hexadecimal ones have 96 bits. */
@@ -35,9 +36,7 @@ export function findTokenFaults(options: AdminOptions | undefined, sources: { wr
   return [
     ...short.map((option) => `${option} must have ${MIN_TOKEN_LENGTH} characters or more with NODE_ENV=production`),
     ...sources.flatMap(({ writeKey }, index) =>
-      tokens.includes(writeKey) ? [`sources[${index}].${WRITE_KEY_FAULT}`] : [],
+      tokens.includes(writeKey) ? [`sources[${index}].${KEY_IS_TOKEN}`] : [],
     ),
   ];
 }
-
-const WRITE_KEY_FAULT = 'writeKey must differ from the admin tokens, because SDKs disclose it';

@@ -31,7 +31,7 @@ export interface DeliveryPortion {
 }
 
 /** How long a search may take for one portion, in ms. */
-export const PORTION_TIME = 50;
+const PORTION_TIME = 50;
 
 /** Total length of the bodies after which a portion ends, in bytes: all are in memory until they are shown. */
 export const PORTION_BYTES = 4 * 1024 * 1024;

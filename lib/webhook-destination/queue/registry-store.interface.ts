@@ -32,8 +32,9 @@ export function nextRevision(last: number): number {
 
 /**
  * Stores sources and destinations that change while the application runs, and the sessions of the admin API.
- * The name and revision of a removed record stay for at least {@link TOMBSTONE_AGE}, of a session {@link SESSION_TIME}, until a sweep of the queue. The bytes
- * of a replaced or removed document leave the files of the store at the next sweep.
+ * The name and revision of a removed record stay for at least {@link TOMBSTONE_AGE}, those of a session for
+ * {@link SESSION_TIME}, until a sweep of the queue. The bytes of a replaced or removed document of the registry leave the
+ * files of the store at the next sweep.
  */
 export interface RegistryStore {
   /** Returns the records changed after a revision, oldest change first; 0 returns all records. */

@@ -33,6 +33,11 @@ export function findConcealedFaults(patch: Given, present: Given): string[] {
 
 /** The URLs may be invalid: the document of an entry at fault, or a patch that has not been checked. */
 function originsOf({ urls }: Given): string[] {
-  const texts = Array.isArray(urls) ? urls.filter((url) => /^https?:/i.test(url) && URL.canParse(url)) : [];
-  return texts.map((url) => new URL(url).origin);
+  return Array.isArray(urls) ? urls.flatMap((url) => originOf(url) ?? []) : [];
+}
+
+/** Returns undefined for what is no URL of a destination. */
+export function originOf(url: unknown): string | undefined {
+  const isUrl = typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url);
+  return isUrl ? new URL(url).origin : undefined;
 }

@@ -72,7 +72,8 @@ type Entries = { [K in RegistryKind]: Map<string, RegistryEntry<K>> };
 /** Fault of a source whose write key belongs to another source, which may release it later. */
 export const KEY_TAKEN = 'writeKey must differ from that of every other source';
 
-const KEY_IS_TOKEN = 'writeKey must differ from the admin tokens, because SDKs disclose it';
+/** Rule for the write keys of sources, also of fixed ones. */
+export const KEY_IS_TOKEN = 'writeKey must differ from the admin tokens, because SDKs disclose it';
 
 /**
  * The sources and destinations that the relay uses: the fixed ones of the module's options, and those of the queue's

@@ -1,6 +1,7 @@
 import { RequestError } from '../../http/request.error.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
+import { originOf } from '../../registry/new-origin.rules.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
 import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
@@ -151,13 +152,9 @@ function action(
 function record({ body, audit }: ApiRequest, action: string, target: string, fields = Object.keys(body)): void {
   const recorded = Object.entries(body).filter(([field]) => fields.includes(field));
   const shown = (field: string, value: unknown): unknown => {
-    if (field === 'urls' && Array.isArray(value)) return value.map(originOf);
+    if (field === 'urls' && Array.isArray(value)) return value.map((url) => originOf(url) ?? '***');
     return LOGGED.includes(field) ? value : '***';
   };
   const details = Object.fromEntries(recorded.map(([field, value]) => [field, shown(field, value)]));
   audit({ action, target, details });
-}
-
-function originOf(url: unknown): string {
-  return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : '***';
 }
