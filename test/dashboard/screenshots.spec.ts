@@ -21,7 +21,7 @@ const ORDERS = 240;
     const [warehouse, crm] = await Promise.all([Receiver.start(), Receiver.start()]);
     for (const receiver of [warehouse, crm]) afterwards(() => receiver.stop());
     crm.statuses = [...Array<number>(20).fill(200), 500, 404, 200];
-    const { page, relay, get } = await open(new ExpressAdapter(), {
+    const { page, relay, find } = await open(new ExpressAdapter(), {
       hash: '#/overview',
       browser: { viewport: { width: 1_440, height: 900 } },
       options: {
@@ -45,7 +45,7 @@ const ORDERS = 240;
     await page.locator('canvas').first().waitFor();
     await writeScreenshot(page, 'overview');
 
-    const { deliveries } = await get('deliveries?state=dead&destination=crm');
+    const deliveries = await find('state=dead&destination=crm');
     await page.goto(`${page.url().split('#')[0]}#/deliveries/${deliveries[0]!.id}`);
     await page.getByRole('heading', { name: 'Dead' }).waitFor();
     await page.getByText('HTTP 404').waitFor();

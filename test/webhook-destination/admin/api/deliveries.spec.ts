@@ -28,9 +28,8 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
   }
 
   it('are found by each field, in portions with a cursor', async () => {
-    const { get, relay } = await startWithDead();
-    const ids = async (query: string) =>
-      (await get(`deliveries?${query}`)).deliveries.map(({ messageId }) => messageId);
+    const { get, find, relay } = await startWithDead();
+    const ids = async (query: string) => (await find(query)).map(({ messageId }) => messageId);
     expect(await ids('')).toEqual(['m4', 'm3', 'm2', 'm1']);
     expect(await ids('state=dead')).toEqual(['m3', 'm2', 'm1']);
     expect(await ids('event=Paid&type=track')).toEqual(['m2']);
@@ -147,8 +146,8 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
   });
 
   it('are shown one by one, with their body, attempts and routing', async () => {
-    const { get, json, receiver } = await startWithDead();
-    const { deliveries } = await get('deliveries?messageId=m2');
+    const { get, find, json, receiver } = await startWithDead();
+    const deliveries = await find('messageId=m2');
     expect(deliveries[0]).toMatchObject({
       type: 'track',
       event: 'Paid',
@@ -179,9 +178,9 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
       name: `to-${1_000 + index}`,
       urls: ['http://127.0.0.1:9/'],
     }));
-    const { get, relay } = await startApi(cleanUp, createAdapter(), { options: { destinations } });
+    const { get, find, relay } = await startApi(cleanUp, createAdapter(), { options: { destinations } });
     await relay.accept('wk_shop', [track('m1')]);
-    const { deliveries } = await get('deliveries?destination=to-1100');
+    const deliveries = await find('destination=to-1100');
     const { routing, left } = await get(`deliveries/${deliveries[0]!.id}`);
     expect([(routing as unknown[]).length, left]).toEqual([100, 1]);
     expect((routing as unknown[])[0]).toEqual({ destination: 'to-1100', selected: true });
@@ -206,8 +205,8 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
   });
 
   it('are replayed one at a time, with the same id', async () => {
-    const { json, get, receiver, changes } = await startWithDead();
-    const { deliveries } = await get('deliveries?messageId=m1');
+    const { json, get, find, receiver, changes } = await startWithDead();
+    const deliveries = await find('messageId=m1');
     const { id } = deliveries[0]!;
     expect(await json('POST', `deliveries/${id}/replay`)).toMatchObject({ status: 200, answer: { replayed: 1 } });
     const webhooks = await receiver.received(5);

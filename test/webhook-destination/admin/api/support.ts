@@ -71,7 +71,17 @@ export async function startApi(
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
     return answer;
   };
-  return { ...started, ask, json, get };
+  /** The deliveries that a search finds, in as many portions as it takes: under load, each may have few. */
+  const find = async (query: string) => {
+    const found: Answer['deliveries'] = [];
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const portion = await get(`deliveries?${query}${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      found.push(...portion.deliveries);
+      ({ cursor } = portion);
+    }
+    return found;
+  };
+  return { ...started, ask, json, get, find };
 }
 
 /** What the audit log records from now on. */
