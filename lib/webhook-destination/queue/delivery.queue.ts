@@ -48,6 +48,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   private leased = new Map<string, Delivery>();
   /** Those whose lease is over: they were purged, or another process may have taken them. */
   private readonly withdrawn = new WeakSet<Delivery>();
+  /** Leases granted before the end of an earlier one was known, by the earlier one. */
+  private readonly early = new WeakMap<Delivery, Delivery>();
   /** Total size of the bodies that feeds hold, in bytes. */
   private total = { bytes: 0 };
   private readonly claims = new Set<Promise<unknown>>();
@@ -140,6 +142,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
         settle: this.createSettle(),
         leased: this.leased,
         withdrawn: this.withdrawn,
+        early: this.early,
         total: this.total,
         claims: this.claims,
         now: () => this.now(),
@@ -319,12 +322,15 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
 
   /** Creates the function that settles leases granted while the queue is open this time. */
   private createSettle(): SettlementWriter['write'] {
-    const { writer, leased } = this;
+    const { writer, leased, early } = this;
     return (settlement, onEnd) =>
-      writer.write(settlement, () => {
+      writer.write(settlement, (isInDoubt) => {
         const { delivery, outcome } = settlement;
         leased.delete(delivery.id);
-        onEnd();
+        onEnd(isInDoubt);
+        const next = early.get(delivery);
+        // A repeated write may have ended this lease, too: the store frees it if it has not.
+        if (next && !isInDoubt) this.feeds.get(next.destination)?.push([next], []);
         // By now the destination may have another consumer, or need one.
         if (outcome === undefined) this.wake(delivery.destination);
         else if (outcome.state === 'waiting') this.feeds.get(delivery.destination)?.wakeAt(outcome.nextAttemptAt);

@@ -287,10 +287,9 @@ function itEndsWhatIsUnderWay(create: () => Promise<DeliveryQueueFactory>): void
     await relay.track(...Array.from({ length: 400 }, (_, index) => `m${index}`));
     await requests(receiver, 100);
     await Promise.all([destinations.remove('One'), destinations.remove('Other')]);
-    await waitFor(async () => {
-      const counts = await relay.service.stats();
-      return counts.every(({ state }) => state === 'delivered' || state === 'dead');
-    });
+    const ended = async () =>
+      (await relay.service.stats()).every(({ state }) => state === 'delivered' || state === 'dead');
+    await waitFor(ended, () => 'all to end, before the store takes a lease for lost', 15_000);
   });
 }
 

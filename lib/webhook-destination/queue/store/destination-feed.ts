@@ -30,6 +30,8 @@ interface FeedOptions {
   leased: Map<string, Delivery>;
   /** Those whose lease is over. */
   withdrawn: WeakSet<Delivery>;
+  /** Leases granted before the end of an earlier one was known, by the earlier one. */
+  early: WeakMap<Delivery, Delivery>;
   /** Total size of the bodies that the queue's feeds hold, in bytes. */
   total: { bytes: number };
   /** The claims in progress. */
@@ -208,6 +210,12 @@ export class DestinationFeed {
     };
   }
 
+  private isEarly(delivery: Delivery): boolean {
+    const earlier = this.options.leased.get(delivery.id);
+    if (earlier) this.options.early.set(earlier, delivery);
+    return earlier !== undefined;
+  }
+
   private take(deliveries: Delivery[]): void {
     for (const delivery of deliveries) {
       this.window.hold(delivery);
@@ -238,8 +246,7 @@ export class DestinationFeed {
       .then(
         ({ deliveries, more, nextDueAt }) => {
           this.logger.succeeded();
-          // One whose outcome may be recorded already is leased until that is known.
-          this.take(deliveries.filter(({ id }) => !this.options.leased.has(id)));
+          this.take(deliveries.filter((delivery) => !this.isEarly(delivery)));
           this.backlog ||= more;
           if (nextDueAt !== undefined) this.wakeAt(nextDueAt);
         },

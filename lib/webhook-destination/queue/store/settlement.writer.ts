@@ -17,7 +17,7 @@ const MAX_WITHOUT_ATTEMPT = 8;
 
 interface Entry {
   settlement: Settlement;
-  onEnd: () => void;
+  onEnd: (isInDoubt: boolean) => void;
   resolve: (settled: boolean) => void;
   reject: (error: Error) => void;
 }
@@ -43,11 +43,11 @@ export class SettlementWriter {
 
   /**
    * Writes a settlement. Resolves once durable, with whether the delivery was leased; rejects when the queue closes.
-   * @param onEnd called before either
+   * @param onEnd called before either, with whether an earlier write may have recorded it, too
    */
-  write(settlement: Omit<Settlement, 'isInDoubt'>, onEnd: () => void): Promise<boolean> {
+  write(settlement: Omit<Settlement, 'isInDoubt'>, onEnd: (isInDoubt: boolean) => void): Promise<boolean> {
     if (this.closing.signal.aborted) {
-      onEnd();
+      onEnd(false);
       return Promise.reject(new ClosedError('the queue is closed, and the lease ended with it'));
     }
     return new Promise((resolve, reject) => {
@@ -77,7 +77,7 @@ export class SettlementWriter {
           if (result instanceof Error) {
             failed.set(entry, result);
           } else {
-            entry.onEnd();
+            entry.onEnd(entry.settlement.isInDoubt);
             entry.resolve(result);
           }
         });
@@ -93,8 +93,8 @@ export class SettlementWriter {
   }
 
   private rejectAll(failed: Map<Entry, Error>): void {
-    for (const [{ onEnd, reject }, error] of failed) {
-      onEnd();
+    for (const [{ settlement, onEnd, reject }, error] of failed) {
+      onEnd(settlement.isInDoubt);
       reject(error);
     }
   }
