@@ -92,7 +92,7 @@ const adminErrors = {
   base_invalid: 400, // `base` of a sign-in is not a path that ends in `/relay`
   token_not_string: 400, // `token` of a sign-in is missing
   admin_token_wrong: 401, // the caller is unknown: no token or session, or a wrong one
-  admin_only: 403, // the guard does not admit the caller, or admitted a request without a user; an exception of the guard has its own status
+  admin_only: 403, // the guard does not admit the caller, or admitted a request without a user; an exception of the guard has its own status, any other error 500
   read_only: 403, // the caller may only read
   cross_site: 403, // a page of another origin sent the request, or the cookie of a session came without a sign of its own page
   route_unknown: 404, // the API has no such route

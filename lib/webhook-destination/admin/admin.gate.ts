@@ -85,7 +85,7 @@ export class AdminGate {
   /**
    * Resolves with the caller of a request.
    *
-   * @throws {RequestError} 401, 403 or 429; otherwise the guard's own error
+   * @throws {RequestError} 401, 403, 429, or 500 if the guard failed
    */
   authenticate(platform: PlatformPair): Promise<AdminCaller> {
     return this.identify(platform, true);

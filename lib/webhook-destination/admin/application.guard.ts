@@ -2,6 +2,7 @@ import type { CanActivate, ExecutionContext, HttpException, Type } from '@nestjs
 import type { ModuleRef } from '@nestjs/core';
 import { firstValueFrom, isObservable } from 'rxjs';
 
+import { errorMessage } from '../../client/error.util.js';
 import type { LimitedLogger } from '../../common/limited.logger.js';
 import { ArgumentError } from '../../common/relay.errors.js';
 import type { PlatformPair } from '../http/http.mount.js';
@@ -30,7 +31,7 @@ export class ApplicationGuard {
   /**
    * Resolves with the caller of a request that the guard admits, if the request has a user or `access` decides.
    *
-   * @throws {RequestError} 403, or the status of the guard's exception
+   * @throws {RequestError} 403, the status of the guard's exception, or 500 for any other error of the guard
    */
   async identify(platform: PlatformPair): Promise<AdminCaller> {
     const caller = await this.ask(platform);
@@ -42,7 +43,7 @@ export class ApplicationGuard {
   /**
    * Asks the guard and the option `access`, even before the application has started.
    *
-   * @throws {RequestError} 403, or the status of the guard's exception
+   * @throws {RequestError} 403, the status of the guard's exception, or 500 for any other error of the guard
    */
   async ask(platform: PlatformPair): Promise<AdminCaller> {
     let admitted: boolean;
@@ -50,8 +51,9 @@ export class ApplicationGuard {
       const answer = this.guard.canActivate(toContext(platform));
       admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
     } catch (error) {
-      if (!isHttpException(error)) throw error;
-      throw new RequestError('admin_only', error.message, undefined, error.getStatus());
+      if (isHttpException(error)) throw new RequestError('admin_only', error.message, undefined, error.getStatus());
+      this.logger.limited('error', `admin.guard failed: ${errorMessage(error)}`);
+      throw new RequestError('admin_only', 'the guard of the application failed', undefined, 500);
     }
     if (!admitted) throw refusal();
     const [request] = platform;

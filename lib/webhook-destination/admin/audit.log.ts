@@ -27,8 +27,8 @@ export interface AuditEntry {
 /** Maximum number of values of a list in a line. */
 const MAX_VALUES = 20;
 
-/** Maximum length of a text in a line, in characters. */
-const MAX_TEXT = 200;
+/** Maximum length of a text in a line, in characters: an origin has fewer, and must not hide its end. */
+const MAX_TEXT = 300;
 
 /** Logs each action of the admin routes as a line of JSON, and emits it on `entries$`. */
 export class AuditLog {

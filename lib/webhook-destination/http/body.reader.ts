@@ -52,14 +52,15 @@ export type RequestBody = JsonText | { value: unknown; size: number };
  * begins like gzip, because proxies inflate bodies and leave the header.
  * The limit applies to the received bytes and to the inflated ones.
  *
+ * @param most the limit, in bytes
  * @throws {RequestError} 413 above the limit, 503 if the body arrives too slowly, 400 if it is not UTF-8.
  */
-export async function readBody(request: IncomingMessage): Promise<RequestBody> {
-  const early = parsedBefore(request);
+export async function readBody(request: IncomingMessage, most = MAX_BODY_BYTES): Promise<RequestBody> {
+  const early = parsedBefore(request, most);
   if (early) return early;
-  const received = await receive(request, MAX_BODY_BYTES + (declaresGzip(request) ? GZIP_OVERHEAD : 0));
-  const bytes = received.subarray(0, GZIP_START.length).equals(GZIP_START) ? await inflate(received) : received;
-  if (bytes.length > MAX_BODY_BYTES) throw tooLarge();
+  const received = await receive(request, most, declaresGzip(request) ? GZIP_OVERHEAD : 0);
+  const bytes = received.subarray(0, GZIP_START.length).equals(GZIP_START) ? await inflate(received, most) : received;
+  if (bytes.length > most) throw tooLarge(most);
   const json = toJsonText(bytes);
   if (json.isAscii || isUtf8(bytes)) return json;
   throw new RequestError('body_not_utf8', 'the body must be UTF-8', 'body');
@@ -86,20 +87,24 @@ export function isDeeperThan(value: unknown, levels: number): boolean {
 }
 
 /** Returns the body if the host's body parser has already read it, as one in front of all routes does. */
-function parsedBefore({ readableEnded, body }: IncomingMessage & { body?: unknown }): RequestBody | undefined {
+function parsedBefore(
+  { readableEnded, body }: IncomingMessage & { body?: unknown },
+  most: number,
+): RequestBody | undefined {
   if (!readableEnded || body === undefined) return undefined;
   // Content-Length is not reliable, because the body may have been gzipped. A body too deep to measure is refused
   // later.
   if (isDeeperThan(body, MAX_BODY_DEPTH)) return { value: body, size: Infinity };
   const size = Buffer.byteLength(JSON.stringify(body));
-  if (size > MAX_BODY_BYTES) throw tooLarge();
+  if (size > most) throw tooLarge(most);
   return { value: body, size };
 }
 
 /** Receives the bytes of a body as sent. */
-function receive(request: IncomingMessage, most: number): Promise<Buffer> {
+function receive(request: IncomingMessage, limit: number, overhead: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();
+    const most = limit + overhead;
     const body = new BodyBuffer(most);
     const finish = (outcome: () => void) => {
       clearTimeout(timer);
@@ -121,7 +126,7 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
     let turn: NodeJS.Immediate | undefined;
     let timer = setTimeout(readFirst, LEAST_TIME);
     const take = (chunk: Buffer) => {
-      if (body.size + chunk.length > most) fail(tooLarge());
+      if (body.size + chunk.length > most) fail(tooLarge(limit));
       else body.add(chunk);
     };
     const succeed = () => finish(() => resolve(body.content()));
@@ -129,7 +134,7 @@ function receive(request: IncomingMessage, most: number): Promise<Buffer> {
       if (!request.complete) fail(new RequestError('body_incomplete', 'the body must be complete', 'body'));
     };
 
-    if (Number(request.headers['content-length']) > most) return fail(tooLarge());
+    if (Number(request.headers['content-length']) > most) return fail(tooLarge(limit));
     request.on('data', take).on('end', succeed).on('close', cutOff).on('error', ignore);
   });
 }
@@ -170,20 +175,20 @@ class BodyBuffer {
 const ignore = () => undefined;
 
 /** Inflates after the last byte: a streaming gunzip would keep an object for each chunk, even for one byte. */
-async function inflate(bytes: Buffer): Promise<Buffer> {
+async function inflate(bytes: Buffer, most: number): Promise<Buffer> {
   // PHP adds a newline. Gzip ends with the size of its content, whose last byte is 0 in a body within the limit.
   let end = bytes.length;
   while (bytes[end - 1] === NEWLINE) end--;
   try {
-    return await gunzipWhole(bytes.subarray(0, end), { maxOutputLength: MAX_BODY_BYTES });
+    return await gunzipWhole(bytes.subarray(0, end), { maxOutputLength: most });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge();
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
     throw new RequestError('body_not_gzip', 'the body begins like gzip, and must be valid gzip', 'body');
   }
 }
 
-function tooLarge(): RequestError {
-  const rule = `the body must not exceed ${MAX_BODY_BYTES} bytes after decompression`;
+function tooLarge(most: number): RequestError {
+  const rule = `the body must not exceed ${most} bytes after decompression`;
   return new RequestError('body_too_large', rule, 'body');
 }
 

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import { ignoreElements, merge, Observable, share, Subject, type Subscriber, type Subscription, tap } from 'rxjs';
 
 import { createAsyncScope } from '../../client/async-scope.util.js';
@@ -178,12 +180,21 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
    */
   async search(search: DeliverySearch, page: DeliveryPage = {}, caller?: TurnCaller): Promise<DeliveryPortion> {
     const checked = [checkSearch(search), checkPage(page)] as const;
-    return this.inTurn(() => this.store.search(...checked), caller);
+    return this.searches.run(() => this.store.search(...checked), caller);
   }
 
-  /** Runs other reads that take as long as a search, in turn with the searches. Rejects as {@link search} does. */
+  /**
+   * Runs other reads that take as long as a search, in turn with the searches, and then pauses for as long. Rejects as
+   * {@link search} does.
+   */
   inTurn<T>(work: () => Promise<T>, caller?: TurnCaller): Promise<T> {
-    return this.searches.run(work, caller);
+    const read = async () => {
+      const startedAt = performance.now();
+      const result = await work();
+      await sleep(performance.now() - startedAt, undefined, { ref: false });
+      return result;
+    };
+    return this.searches.run(read, caller);
   }
 
   /** Makes a test write as durable as that of {@link add}, changing no delivery. */

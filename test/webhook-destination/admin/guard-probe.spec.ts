@@ -15,6 +15,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { listen, platforms } from '../../support/platforms.js';
 import { Relay } from '../../support/relay.js';
+import { startApi } from './api/support.js';
 
 interface AnyRequest {
   user?: { roles: string[] };
@@ -220,6 +221,17 @@ describe.each(platforms)('At start on $platform, the guard of the admin routes',
   ])('stops the application when it lets a stranger in to %s alone: %s', async (route, guard) => {
     const rule = `admin.guard must refuse an anonymous request, but admitted one (${route})`;
     await expect(start(guard)).rejects.toThrow(rule);
+  });
+
+  it('stops the application when it lets a stranger in to a deletion below the global prefix', async () => {
+    const guard = {
+      canActivate: (context: ExecutionContext) => requestOf(context).url === '/api/v1/delete',
+    };
+    const started = startApi(cleanUp, createAdapter(), {
+      options: { admin: { guard } },
+      prepare: (app) => void app.setGlobalPrefix('api'),
+    });
+    await expect(started).rejects.toThrow('admitted one (POST /api/v1/delete)');
   });
 
   describe('that admits what has no user', () => {

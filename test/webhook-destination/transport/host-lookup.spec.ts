@@ -50,6 +50,14 @@ describe('The look-up of a name', () => {
     expect([...new Set(server.asked)]).toEqual(['a.b.example']);
   });
 
+  it('names no search domain in its errors', async () => {
+    await writeFile(file('resolv.conf'), 'search payments.svc.cluster.local\noptions ndots:2\n');
+    server.answers['crm.example.payments.svc.cluster.local'] = SERVFAIL;
+    server.answers['crm.example'] = SERVFAIL;
+    const error = await create().addressesOf('crm.example').catch(String);
+    expect(error).toMatch(/crm\.example$/);
+  });
+
   it('leaves a name that DNS does not know to the system, and a failing one not', async () => {
     server.answers['broken.example'] = SERVFAIL;
     await expect(create().addressesOf('broken.example')).rejects.toMatchObject({ code: 'ESERVFAIL' });

@@ -156,7 +156,11 @@ export class AdminApi {
       ...routes.map(({ method, path }): [string, string] => [method, `${base}/api/${path.replace(/:\w+/g, 'any')}`]),
       ['GET', `${base}/`],
     ];
-    return [...this.bases.flatMap(ofBase), ['POST', this.deletion.path]];
+    const above = this.bases.map((base) => base.slice(0, -DASHBOARD_PATH.length));
+    return [
+      ...this.bases.flatMap(ofBase),
+      ...above.map((path): [string, string] => ['POST', path + this.deletion.path]),
+    ];
   }
 
   private serve(find: (request: IncomingMessage) => Answerer | undefined): void {

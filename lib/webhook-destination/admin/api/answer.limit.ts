@@ -14,20 +14,16 @@ const MAX_ANSWER = 8 * MB;
 /** Bytes of requests in progress and of unread answers: 16 requests of a caller, 64 of all. */
 const LIMITS = { each: 16 * MB, readers: 48 * MB, all: 64 * MB };
 
-/** The same of requests that sign in or out, whose callers are not known yet: they leave the others their room. */
-const UNKNOWN_LIMITS = { ...LIMITS, readers: LIMITS.all };
-
 /** Time that a caller has to read an answer, in ms. */
 const READ_TIME = 30_000;
 
 /** Limits the requests in progress and the answers that have not been read, in bytes. */
 export class AnswerLimit {
   private readonly quota = new CallerQuota(LIMITS);
-  private readonly unknown = new CallerQuota(UNKNOWN_LIMITS);
 
   /** @throws {RequestError} 429 if the caller, or all together, have too much in progress */
-  begin(caller: CountedCaller, isKnown = true): QuotaShare {
-    return (isKnown ? this.quota : this.unknown).take(caller, REQUEST_BYTES) ?? refuse();
+  begin(caller: CountedCaller): QuotaShare {
+    return this.quota.take(caller, REQUEST_BYTES) ?? refuse();
   }
 
   /**
@@ -46,8 +42,7 @@ export class AnswerLimit {
 
   /** Releases the share of a request once its answer has been read, or the caller has left. Called after the answer. */
   end(share: QuotaShare, { socket }: IncomingMessage, response: ServerResponse): void {
-    const isStream = response.headersSent && !response.writableEnded; // which the live feed limits
-    if (isStream || response.destroyed || response.writableFinished) return share.release();
+    if (response.destroyed || response.writableFinished) return share.release();
     const release = () => {
       clearTimeout(timer);
       share.release();

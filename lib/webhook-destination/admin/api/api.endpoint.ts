@@ -23,6 +23,12 @@ import { QueryReader } from './query.reader.js';
 /** Caller of the routes that anyone may use. */
 const NOBODY: AdminCaller = { access: 'read', by: 'token' };
 
+/**
+ * Maximum size of the body of a sign-in or sign-out, in bytes. Nothing else limits how many are in progress: strangers
+ * could use up such a limit, and keep administrators out.
+ */
+const SIGN_IN_BYTES = 8_192;
+
 /** What the audit log has of a request that fails. */
 interface Subject {
   route?: string;
@@ -60,14 +66,14 @@ export class ApiEndpoint {
       const caller = needed === 'anyone' ? NOBODY : await this.admit(platform, needed, subject);
       if (found instanceof RequestError) throw found;
       const counted = toCounted(caller, this.gate.addressOf(request));
-      begin(counted, caller !== NOBODY);
+      if (caller !== NOBODY) begin(counted);
       if (request.method !== 'GET') checkContentType(request);
       return found.route.handle({
         caller,
         counted,
         params: found.params,
         query: new QueryReader(new URLSearchParams(query), found.route.query),
-        body: request.method === 'GET' ? {} : await readObject(request),
+        body: request.method === 'GET' ? {} : await readObject(request, caller === NOBODY ? SIGN_IN_BYTES : undefined),
         request,
         response,
         refused$: this.gate.refused$(platform),
@@ -104,17 +110,19 @@ export class ApiEndpoint {
     response: ServerResponse,
     what: string,
     subject: Subject,
-    work: (begin: (caller: CountedCaller, isKnown?: boolean) => void) => Promise<object | undefined>,
+    work: (begin: (caller: CountedCaller) => void) => Promise<object | undefined>,
   ): Promise<void> {
     if (!admitRequest(request, response)) return;
     removeCors(response);
     response.setHeader('Cache-Control', 'no-store');
     response.setHeader('X-Content-Type-Options', 'nosniff');
     let share: QuotaShare | undefined;
-    const begin = (caller: CountedCaller, isKnown = true) => void (share = this.limit.begin(caller, isKnown));
+    let isStream = false;
+    const begin = (caller: CountedCaller) => void (share = this.limit.begin(caller));
     try {
       checkSite(request);
       const answer = await work(begin);
+      isStream = answer === undefined && !response.writableEnded;
       if (answer) answerText(request, response, 200, this.limit.toJson(answer, share));
     } catch (error) {
       const refusal = toRefusal(error, this.logger, what);
@@ -123,7 +131,9 @@ export class ApiEndpoint {
       if (refusal.status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
       answerError(request, response, refusal);
     } finally {
-      if (share) this.limit.end(share, request, response);
+      if (share && isStream)
+        share.release(); // the live feed limits it
+      else if (share) this.limit.end(share, request, response);
     }
   }
 
@@ -153,7 +163,7 @@ export class ApiEndpoint {
     return { route: found.route, params: Object.fromEntries(named) as Record<string, string> };
   }
 
-  /** @throws {RequestError} 401, 403 or 429; otherwise the guard's own error */
+  /** @throws {RequestError} 401, 403, 429, or 500 if the guard failed */
   private async admit(platform: PlatformPair, needed: AdminAccess, subject: Subject): Promise<AdminCaller> {
     const caller = await this.gate.authenticate(platform);
     subject.caller = caller;
@@ -222,8 +232,8 @@ function decode(path: string): string[] | undefined {
 }
 
 /** @throws {RequestError} 400 for a body that is not an object */
-async function readObject(request: IncomingMessage): Promise<Record<string, unknown>> {
-  const body = await readBody(request);
+async function readObject(request: IncomingMessage, most?: number): Promise<Record<string, unknown>> {
+  const body = await readBody(request, most);
   if ('bytes' in body && body.bytes.length === 0) return {};
   const value = parseBody(body);
   if (isPlainObject(value)) return value;

@@ -47,13 +47,14 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
     readRoute(
       'timeseries',
       'One point per minute for the last day; minutes in which nothing happened have no point',
-      async ({ query }) => {
+      async ({ query, counted }) => {
         const now = Date.now();
         const from = query.time('from') ?? now - SERIES_TIME;
         const to = query.time('to') ?? now;
         if (from > to) throw new RequestError('query_invalid', 'from must not be after to', 'from');
         const metric = query.oneOf('metric', METRICS);
-        const points = await series.read(from, to, query.text('destination'));
+        const destination = query.text('destination');
+        const points = await own.queue.inTurn(() => series.read(from, to, destination), counted);
         const shown = metric ? points.map((point) => ({ at: point.at, [metric]: point[metric] })) : points;
         return { from, to, interval: 60_000, points: shown };
       },

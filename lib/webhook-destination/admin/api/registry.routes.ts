@@ -138,7 +138,7 @@ function action(
 ): ApiRoute {
   return changeRoute('POST', `${kind}s/:name/${verb}`, summary, async (request) => {
     const result = await run(request.params.name!, request.body);
-    record(request, `${kind}.${verb}`, request.params.name!, verb === 'test' ? ['type', 'messageId'] : undefined);
+    record(request, `${kind}.${verb}`, request.params.name!, verb === 'test' ? ['type'] : undefined);
     return result;
   });
 }

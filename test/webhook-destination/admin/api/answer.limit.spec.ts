@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 
 import { memoryQueue } from 'nestjs-analytics-relay';
@@ -10,7 +10,7 @@ import { AnswerLimit } from '../../../../lib/webhook-destination/admin/api/answe
 import { type Afterwards, useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';
-import { READ_TOKEN, startApi, TOKEN, track } from './support.js';
+import { READ_TOKEN, signIn, startApi, TOKEN, track } from './support.js';
 
 /** Posts on a connection of its own, whose answer is not read. */
 function postUnread(afterwards: Afterwards, port: string, body: string, sent = body, route = 'explain') {
@@ -52,17 +52,39 @@ describe.each(platforms)('Answers of the admin API on $platform', ({ platform, c
     await waitFor(async () => (await ask(READ_TOKEN)).status === 200);
   });
 
-  it('are refused to an address with 16 sign-ins in progress, which leave readers their room', async () => {
-    const { json, host } = await startApi(cleanUp, createAdapter(), { bodyParser: false });
+  it('leave room for sign-in and sign-out, however many strangers sign in', async () => {
+    const api = await startApi(cleanUp, createAdapter(), { bodyParser: false });
+    const { port } = new URL(api.host);
+    const requests = vi.spyOn(IncomingMessage.prototype, 'on');
+    cleanUp(() => requests.mockRestore());
+    for (let count = 0; count < 80; count++) postUnread(cleanUp, port, '{"token":"x"}', '{', 'session');
+    await waitFor(() => requests.mock.calls.filter(([event]) => event === 'close').length >= 80);
+    const { asked } = await signIn(api);
+    expect((await api.json('GET', 'session', asked())).status).toBe(200);
+    expect((await api.json('DELETE', 'session', asked())).status).toBe(200);
+    expect((await api.json('GET', 'session', asked())).status).toBe(401);
+    const { status, answer } = await api.json('POST', 'session', { token: null, body: { token: 'x'.repeat(9_000) } });
+    expect([status, answer.code]).toEqual([413, 'body_too_large']);
+  });
+
+  it('count while they are unread, also those to requests whose bodies have not arrived', async () => {
+    const { json, host, relay } = await startApi(cleanUp, createAdapter(), { bodyParser: false });
+    for (let batch = 0; batch < 20; batch++) {
+      const events = Array.from({ length: 10 }, (_, index) =>
+        track(`${batch}-${index}`, { event: 'e'.repeat(30_000) }),
+      );
+      await relay.accept('wk_shop', events);
+    }
+    const list = () => json('GET', 'deliveries?limit=500', { token: READ_TOKEN });
     const { port } = new URL(host);
-    const sockets = Array.from({ length: 16 }, () => postUnread(cleanUp, port, '{"token":"x"}', '{', 'session'));
-    const body = { token: 1 };
-    const signIn = () => json('POST', 'session', { token: null, body });
-    await waitFor(async () => (await signIn()).status === 429);
-    expect((await signIn()).answer.code).toBe('too_many_in_progress');
-    expect((await json('GET', 'overview', { token: READ_TOKEN })).status).toBe(200);
-    for (const socket of sockets) socket.destroy();
-    await waitFor(async () => (await signIn()).status === 400);
+    const head = `GET /relay/api/deliveries?limit=500 HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${READ_TOKEN}`;
+    for (let count = 0; count < 4; count++) {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      cleanUp(() => socket.destroy());
+      socket.write(`${head}\r\nContent-Length: 5\r\n\r\n`);
+      await once(socket, 'readable'); // its first bytes, and no more
+    }
+    expect(await list()).toMatchObject({ status: 429, answer: { code: 'too_many_in_progress' } });
   });
 
   it('are refused to callers who may only read before they are to others, from however many addresses', async () => {

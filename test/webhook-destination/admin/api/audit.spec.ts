@@ -67,17 +67,52 @@ describe.each(platforms)('The audit log on $platform', ({ createAdapter }) => {
     expect(audit).toMatchObject([{ action: 'destination.create', target: 'crm', details }]);
   });
 
+  it('shows the whole origin of a URL, and no value of a search', async () => {
+    const { ask, json, relay } = await startApi(cleanUp, createAdapter(), { options: { registry: 'store' } });
+    const audit = followAudit(relay);
+    const log = vi.spyOn(Logger.prototype, 'log');
+    const host = `hooks.example.${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.other.example`;
+    expect((await ask('POST', 'destinations', { body: { name: 'crm', urls: [`https://${host}/`] } })).status).toBe(200);
+    expect(log.mock.calls.map(([line]) => String(line)).join()).toContain(`"https://${host}"`);
+    vi.restoreAllMocks();
+    const query = { userId: 's3cret', messageId: 's3cret', event: 's3cret', destination: 'crm' };
+    expect((await json('POST', 'replays', { body: { query, expected: 0 } })).status).toBe(200);
+    await json('POST', 'destinations/Webhooks/test', { body: track('s3cret') });
+    expect(audit).toMatchObject([
+      {},
+      { action: 'deliveries.replay', details: { query: { userId: '***', destination: 'crm' }, expected: 0 } },
+      { action: 'destination.test', details: { type: 'track' } },
+    ]);
+    expect(JSON.stringify(audit)).not.toContain('s3cret');
+  });
+
+  it('has what the guard refused by any error', async () => {
+    const guard = {
+      canActivate: () => {
+        throw new TypeError('no token');
+      },
+    };
+    const { json, relay } = await startApi(cleanUp, createAdapter(), { options: { admin: { guard } } });
+    const audit = followAudit(relay);
+    const { status, answer } = await json('GET', 'deliveries', { token: null });
+    expect([status, answer.code]).toEqual([500, 'admin_only']);
+    expect(JSON.stringify(answer)).not.toContain('no token');
+    expect(audit).toMatchObject([
+      { action: 'request.refused', details: { code: 'admin_only', route: 'GET deliveries' } },
+    ]);
+  });
+
   it('has lines of a bounded length, and whole entries', async () => {
     const { host, relay } = await startApi(cleanUp, createAdapter());
     const audit = followAudit(relay);
     const log = vi.spyOn(Logger.prototype, 'log');
-    const userIds = Array.from({ length: 10 }, (_, index) => `${index}-`.padEnd(230, 'u'));
+    const userIds = Array.from({ length: 10 }, (_, index) => `${index}-`.padEnd(330, 'u'));
     const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${TOKEN}` };
     const body = JSON.stringify({ userIds });
     expect((await fetch(`${host}/v1/delete`, { method: 'POST', headers, body })).status).toBe(200);
     expect(JSON.stringify(audit)).toContain(userIds[9]);
     const line = log.mock.calls.map(([text]) => String(text)).find((text) => text.includes('user.delete'))!;
-    expect(line).toContain(`"${userIds[9]!.slice(0, 200)}…"`);
+    expect(line).toContain(`"${userIds[9]!.slice(0, 300)}…"`);
     expect(line).not.toContain(userIds[9]);
     vi.restoreAllMocks();
   });
