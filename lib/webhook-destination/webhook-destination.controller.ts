@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 
 import type { Route } from './http/route-conflicts.check.js';
-import { placeController, type RouteController } from './http/route.controller.js';
+import { placeController, type RouteController, withdrawRoutes } from './http/route.controller.js';
 import { SETTINGS_PATHS } from './ingest/sdk-settings.js';
 import { RelaySteps } from './relay-steps.js';
 
@@ -14,7 +14,7 @@ export const isRelayController = (controller: unknown): boolean => controllers.h
 export function routesOf({ ingest, api, prefix }: RelaySteps, globalPrefix: string): Route[] {
   const settings = ingest ? SETTINGS_PATHS.map((path) => ({ method: 'GET', path: `/${prefix}${path}` })) : [];
   const fixed: Route[] = [...(ingest?.routes ?? []), ...settings, ...(api ? [api.deletion] : [])];
-  const base = globalPrefix.replace(/^\/+|\/+$/g, '');
+  const base = baseOf(globalPrefix);
   if (base === '') return fixed;
   const placed = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion] : [])];
   return [...fixed, ...placed.map(({ method, path }) => ({ method, path: `/${base}${path}` }))];
@@ -41,6 +41,28 @@ export function createRelayController(): RouteController {
 /** Adds the routes that the options select to the controller. */
 export async function placeRelayController(controller: RouteController, steps: RelaySteps): Promise<void> {
   const { ingest, api } = steps;
+  steps.controller = controller;
   steps.routes = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion, ...api.routes] : [])];
   if (steps.routes.length > 0) await placeController(controller, steps.routes);
+}
+
+/**
+ * Withdraws the routes that requests do not reach, as they are answered before Nest's router: those of the API, and
+ * without a global prefix the others, too. Returns a function that puts them back. Called before Nest registers its routes.
+ */
+export function withdrawAnswered({ api, controller, routes }: RelaySteps, globalPrefix: string): () => void {
+  return withdrawRoutes(controller!, baseOf(globalPrefix) === '' ? routes : (api?.routes ?? []));
+}
+
+/** Describes the routes in one line; undefined if there are none. */
+export function describeRoutes({ ingest, api, prefix }: RelaySteps): string | undefined {
+  const parts = [
+    ...(ingest ? [`events at /${prefix}`] : []),
+    ...(api ? [`deletion at ${api.deletion.path}`, 'dashboard and admin API at /relay'] : []),
+  ];
+  return parts.length > 0 ? `Routes: ${parts.join(', ')}` : undefined;
+}
+
+function baseOf(globalPrefix: string): string {
+  return globalPrefix.replace(/^\/+|\/+$/g, '');
 }
