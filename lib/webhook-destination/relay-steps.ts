@@ -9,7 +9,7 @@ import { AuditLog } from './admin/audit.log.js';
 import { namedTokens } from './admin/token.rules.js';
 import { UserDeletion } from './admin/user-deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
-import type { ControllerRoute, RouteController } from './http/route.controller.js';
+import type { ControllerRoute } from './http/route.controller.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
@@ -47,10 +47,13 @@ export class RelaySteps {
   readonly audit = new AuditLog();
   /** Loaded only with the option `admin`. */
   api: AdminApi | undefined;
-  /** Undefined until it has the routes. */
-  controller: RouteController | undefined;
   /** Routes of the controller. */
   routes: ControllerRoute[] = [];
+  /**
+   * Withdraws from the controller the routes that are answered before Nest's router: those of the API, and without a
+   * global prefix the others, too. Returns a function that puts them back.
+   */
+  withdrawAnswered!: (globalPrefix: string) => () => void;
   readonly explainer: MessageExplainer;
   /** Metrics of this relay and of all clients in the process. */
   readonly metrics: readonly Metric[];

@@ -41,17 +41,10 @@ export function createRelayController(): RouteController {
 /** Adds the routes that the options select to the controller. */
 export async function placeRelayController(controller: RouteController, steps: RelaySteps): Promise<void> {
   const { ingest, api } = steps;
-  steps.controller = controller;
   steps.routes = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion, ...api.routes] : [])];
   if (steps.routes.length > 0) await placeController(controller, steps.routes);
-}
-
-/**
- * Withdraws the routes that requests do not reach, as they are answered before Nest's router: those of the API, and
- * without a global prefix the others, too. Returns a function that puts them back. Called before Nest registers its routes.
- */
-export function withdrawAnswered({ api, controller, routes }: RelaySteps, globalPrefix: string): () => void {
-  return withdrawRoutes(controller!, baseOf(globalPrefix) === '' ? routes : (api?.routes ?? []));
+  steps.withdrawAnswered = (globalPrefix) =>
+    withdrawRoutes(controller, baseOf(globalPrefix) === '' ? steps.routes : (api?.routes ?? []));
 }
 
 /** Describes the routes in one line; undefined if there are none. */

@@ -13,7 +13,7 @@ import { findAbsence } from '../common/options.rules.js';
 import type { RelaySteps } from './relay-steps.js';
 import { checkRouteConflicts } from './http/route-conflicts.check.js';
 import type { WebhookDestinationModuleExtras } from './visibility.options.js';
-import { describeRoutes, isRelayController, routesOf, withdrawAnswered } from './webhook-destination.controller.js';
+import { describeRoutes, isRelayController, routesOf } from './webhook-destination.controller.js';
 import type { WebhookDestinationModuleOptions } from './webhook-destination.options.js';
 import {
   type WebhookDestinationModuleAsyncOptions,
@@ -61,7 +61,7 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
     const routes = routesOf(steps, config.getGlobalPrefix());
     checkRouteConflicts(routes, isRelayController, steps.prefix, modules, config, host.httpAdapter);
     await steps.api?.mount(config);
-    this.putBack = withdrawAnswered(steps, config.getGlobalPrefix());
+    this.putBack = steps.withdrawAnswered(config.getGlobalPrefix());
     const description = describeRoutes(steps);
     if (description) new LineLogger('WebhookDestination').log(description);
   }

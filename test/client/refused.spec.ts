@@ -59,6 +59,7 @@ describe('The error of a batch that is refused', () => {
     'null',
     '{"code":401,"message":"no"}',
     '{"code":"unknown"}',
+    '{"message":"no"}',
     '{"code":"Not a code","message":"no"}',
   ])('has neither if the answer is %s', async (body) => {
     expect((await refuse(body)).message).toBe('[401] Unauthorized');
