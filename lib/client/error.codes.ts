@@ -48,7 +48,7 @@ type MessageError =
 
 /** Codes of the client's errors: the reasons of failed events. */
 type ClientError =
-  | 'http_status' // the last response was not 2xx or 3xx, or a redirect to another origin; the message is `[503] ...`
+  | 'http_status' // the last response was not 2xx or 3xx, or a redirect to another origin; the message is `[503] ...`, with the reason and the code that a relay answers
   | 'request_timeout' // no response within `httpRequestTimeout`
   | 'http_client_failed' // the `httpClient` rejected without an error
   | 'flush_timeout' // the timeout of `flush` or `closeAndFlush` expired

@@ -136,3 +136,15 @@ function findNestedFaults(value: unknown, path: string, rule: string): string[] 
   if (Array.isArray(value)) return value.flatMap((item, index) => findNestedFaults(item, `${path}[${index}]`, rule));
   return typeof value === 'object' && value !== null ? findOptionFaults(value, `${path}.`) : [`${path} must ${rule}`];
 }
+
+/**
+ * Returns which options, by path, have no fault, neither in a part of them nor in what they are a part of: rules between
+ * options apply to these.
+ *
+ * @param faults each as `path rule`
+ */
+export function validOptions(faults: string[]): (path: string) => boolean {
+  const invalid = faults.map((fault) => fault.split(' ', 1)[0]!);
+  const isPart = (path: string, whole: string) => path.startsWith(whole) && /^([.[]|$)/.test(path.slice(whole.length));
+  return (path) => !invalid.some((one) => isPart(path, one) || isPart(one, path));
+}

@@ -49,6 +49,11 @@ export class RelaySteps {
   api: AdminApi | undefined;
   /** Routes of the controller. */
   routes: ControllerRoute[] = [];
+  /**
+   * Withdraws from the controller the routes that are answered before Nest's router: those of the API, and without a
+   * global prefix the others, too. Returns a function that puts them back.
+   */
+  withdrawAnswered!: (globalPrefix: string) => () => void;
   readonly explainer: MessageExplainer;
   /** Metrics of this relay and of all clients in the process. */
   readonly metrics: readonly Metric[];

@@ -1,7 +1,7 @@
 import { Controller, Inject } from '@nestjs/common';
 
 import type { Route } from './http/route-conflicts.check.js';
-import { placeController, type RouteController } from './http/route.controller.js';
+import { placeController, type RouteController, withdrawRoutes } from './http/route.controller.js';
 import { SETTINGS_PATHS } from './ingest/sdk-settings.js';
 import { RelaySteps } from './relay-steps.js';
 
@@ -14,7 +14,7 @@ export const isRelayController = (controller: unknown): boolean => controllers.h
 export function routesOf({ ingest, api, prefix }: RelaySteps, globalPrefix: string): Route[] {
   const settings = ingest ? SETTINGS_PATHS.map((path) => ({ method: 'GET', path: `/${prefix}${path}` })) : [];
   const fixed: Route[] = [...(ingest?.routes ?? []), ...settings, ...(api ? [api.deletion] : [])];
-  const base = globalPrefix.replace(/^\/+|\/+$/g, '');
+  const base = baseOf(globalPrefix);
   if (base === '') return fixed;
   const placed = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion] : [])];
   return [...fixed, ...placed.map(({ method, path }) => ({ method, path: `/${base}${path}` }))];
@@ -43,4 +43,19 @@ export async function placeRelayController(controller: RouteController, steps: R
   const { ingest, api } = steps;
   steps.routes = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion, ...api.routes] : [])];
   if (steps.routes.length > 0) await placeController(controller, steps.routes);
+  steps.withdrawAnswered = (globalPrefix) =>
+    withdrawRoutes(controller, baseOf(globalPrefix) === '' ? steps.routes : (api?.routes ?? []));
+}
+
+/** Describes the routes in one line; undefined if there are none. */
+export function describeRoutes({ ingest, api, prefix }: RelaySteps): string | undefined {
+  const parts = [
+    ...(ingest ? [`events at /${prefix}`] : []),
+    ...(api ? [`deletion at ${api.deletion.path}`, 'dashboard and admin API at /relay'] : []),
+  ];
+  return parts.length > 0 ? `Routes: ${parts.join(', ')}` : undefined;
+}
+
+function baseOf(globalPrefix: string): string {
+  return globalPrefix.replace(/^\/+|\/+$/g, '');
 }

@@ -13,7 +13,7 @@ import { findAbsence } from '../common/options.rules.js';
 import type { RelaySteps } from './relay-steps.js';
 import { checkRouteConflicts } from './http/route-conflicts.check.js';
 import type { WebhookDestinationModuleExtras } from './visibility.options.js';
-import { isRelayController, routesOf } from './webhook-destination.controller.js';
+import { describeRoutes, isRelayController, routesOf } from './webhook-destination.controller.js';
 import type { WebhookDestinationModuleOptions } from './webhook-destination.options.js';
 import {
   type WebhookDestinationModuleAsyncOptions,
@@ -28,6 +28,8 @@ const warned = new WeakSet<ModulesContainer>();
 @Module({ providers: [{ provide: PLACED_STEPS, useValue: undefined }] }) // for an import without options
 export class WebhookDestinationModule extends WebhookDestinationModuleBase implements NestModule, OnModuleInit {
   private readonly modules: ModulesContainer;
+  /** Puts back routes that were withdrawn while Nest registered the application's. */
+  private putBack: (() => void) | undefined;
 
   /** @internal @throws {OptionsError} if the application imports the module only without options. */
   constructor(
@@ -44,6 +46,7 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
   /** Called by Nest. @throws {OptionsError} if the options depend on a request. */
   onModuleInit(): void {
     refuseRequestScope(this.modules, 'WebhookDestinationModule', MODULE_OPTIONS);
+    this.putBack?.();
   }
 
   /**
@@ -58,6 +61,9 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
     const routes = routesOf(steps, config.getGlobalPrefix());
     checkRouteConflicts(routes, isRelayController, steps.prefix, modules, config, host.httpAdapter);
     await steps.api?.mount(config);
+    this.putBack = steps.withdrawAnswered(config.getGlobalPrefix());
+    const description = describeRoutes(steps);
+    if (description) new LineLogger('WebhookDestination').log(description);
   }
 
   /**

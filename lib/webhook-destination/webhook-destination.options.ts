@@ -10,6 +10,7 @@ import {
   MustNest,
   NextToFactory,
   toOptions,
+  validOptions,
 } from '../common/options.rules.js';
 import { isTelemetry, type Telemetry } from '../common/telemetry/telemetry.interface.js';
 import { isPositiveInteger } from '../common/value.util.js';
@@ -164,38 +165,54 @@ export function checkOptions(
   options.ingest = given.ingest === false ? undefined : toOptions(IngestOptions, given.ingest);
 
   const faults = [...findOptionFaults(options), ...visibilityFaults];
-  if (faults.length === 0) faults.push(...findRelationFaults(options));
+  faults.push(...findRelationFaults(options, validOptions(faults)));
   throwFaults('WebhookDestinationModule', faults);
   return options;
 }
 
-/** Returns the faults between options that are each valid on their own. */
-function findRelationFaults(options: WebhookDestinationOptions): string[] {
-  const { sources, destinations, delivery, queue, mode, registry, registrySecret, admin } = options;
+/**
+ * Returns the faults between options that are each valid on their own.
+ *
+ * @param isValid whether an option, by path, breaks no rule of its own
+ */
+function findRelationFaults(options: WebhookDestinationOptions, isValid: (path: string) => boolean): string[] {
+  const { queue, mode, registry, registrySecret, admin } = options;
+  const [sources, destinations] = [objectsOf(options.sources), objectsOf(options.destinations)];
+  const [delivery] = objectsOf([options.delivery]);
   const names = new Set(sources.map(({ name }) => name));
+  // The sources of a registry are not known yet.
+  const areKnown =
+    registry === undefined && Array.isArray(options.sources) && sources.every((_, i) => isValid(`sources[${i}].name`));
   return [
-    ...(mode !== 'all' && !queue.isShared
+    ...(isValid('mode') && isValid('queue') && mode !== 'all' && !queue.isShared
       ? ["mode must be 'all' with an embedded queue; 'ingest' and 'deliver' need a shared queue such as bullmqQueue()"]
       : []),
     ...findRepeated('sources', 'name', sources),
     ...findRepeated('sources', 'writeKey', sources),
     ...findRepeated('destinations', 'name', destinations),
-    ...(registrySecret !== undefined && registry !== 'store' ? ["registrySecret requires registry: 'store'"] : []),
-    // The sources of a registry are not known yet.
-    ...(registry === undefined ? destinations : []).flatMap(({ sources: wanted = [] }, index) =>
-      wanted
+    ...(isValid('registry') && registrySecret !== undefined && registry !== 'store'
+      ? ["registrySecret requires registry: 'store'"]
+      : []),
+    ...(areKnown ? destinations : []).flatMap(({ sources: wanted = [] }, index) =>
+      (isValid(`destinations[${index}].sources`) ? wanted : [])
         .filter((name) => !names.has(name))
         .map((name) => `destinations[${index}].sources must name sources of this module; "${name}" is not declared`),
     ),
-    ...findDeliveryFaults(destinations, delivery),
-    ...findTokenFaults(admin, sources),
+    ...findDeliveryFaults(destinations, delivery!, isValid),
+    ...findTokenFaults(isValid('admin') ? admin : undefined, sources),
   ];
+}
+
+/** Returns a list with an object without options in place of what is not an object; none in place of another value. */
+function objectsOf<T extends object>(list: T[]): T[] {
+  const isObject = (value: unknown) => typeof value === 'object' && value !== null;
+  return Array.isArray(list) ? list.map((item) => (isObject(item) ? item : ({} as T))) : [];
 }
 
 function findRepeated<T>(list: string, field: keyof T & string, items: T[]): string[] {
   const seen = new Set<unknown>();
   const fault = `${field} must differ from that of every other ${list.slice(0, -1)}`;
   return items.flatMap((item, index) =>
-    seen.size === seen.add(item[field]).size ? [`${list}[${index}].${fault}`] : [],
+    item[field] !== undefined && seen.size === seen.add(item[field]).size ? [`${list}[${index}].${fault}`] : [],
   );
 }

@@ -36,7 +36,7 @@ async function startReceiver(status: number) {
 it('The log names the host that does not know the write key, and what to do', async () => {
   const host = await startReceiver(401);
   expect(await lose({ host: `${host}/relay` })).toEqual([
-    `error Events not delivered to ${host}: 1 ([401] Unauthorized). No source there has this writeKey: use the writeKey of one of its sources`,
+    `error Events not delivered to ${host}: 1 ([401] Unauthorized). Set writeKey to the write key of one of its sources`,
   ]);
 });
 

@@ -35,7 +35,7 @@ describe('Events that are lost', () => {
     const { analytics, host } = await lose({});
     const line =
       `Events not delivered to ${host}: 3 ([401] Unauthorized). ` +
-      'No source there has this writeKey: use the writeKey of one of its sources';
+      'Set writeKey to the write key of one of its sources';
     expect(warnings()).toEqual([[`${line}. ${ADVICE}`, 'AnalyticsWarning']]);
     analytics.track(event());
     await analytics.closeAndFlush();

@@ -3,9 +3,10 @@ import assert from 'node:assert';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { documentedTests } from './readme.mjs';
 import { Command, freePort, run, waitForPort } from './shell.mjs';
 
-const OTHERS = /^(node_modules|dist|data|package-lock\.json)(\/|$)/;
+const OTHERS = /^(node_modules|dist|data)(\/|$)/;
 
 const WRITE_KEY = 'wk_of_the_settings';
 
@@ -21,15 +22,23 @@ function snapshot(app) {
 
 /** @param print gets each line of the transcript */
 export async function nestAdd({ nest, path, app, env, print }) {
-  const type = async (line) => print(`$ ${line}\n${(await run(line, { cwd: app, env })).trimEnd()}`);
+  const type = async (line) => {
+    const output = await run(line, { cwd: app, env });
+    print(`$ ${line}\n${output.trimEnd()}`);
+    return output;
+  };
   cpSync(path, app, { recursive: true });
   await type('npm install --no-audit --no-fund');
   await type('npm install --no-audit --no-fund nestjs-analytics-relay');
 
   const before = snapshot(app);
+  const validator = join(app, 'node_modules/class-validator');
   const add = 'npx nest add nestjs-analytics-relay';
-  await type(`${add} --skip-install --dry-run`);
-  assert.deepEqual(snapshot(app), before, 'a dry run changed something');
+  for (const flags of ['--skip-install --dry-run', '--typed-events --dry-run']) {
+    await type(`${add} ${flags}`);
+    assert.deepEqual(snapshot(app), before, 'a dry run changed something');
+    assert.ok(!existsSync(validator), 'a dry run installed something');
+  }
 
   await type(add);
   const added = snapshot(app);
@@ -47,8 +56,8 @@ export async function nestAdd({ nest, path, app, env, print }) {
   await type('npm test');
   await type('npm run build');
   await records({ app, type, print });
+  await documented({ app, type });
 
-  const validator = join(app, 'node_modules/class-validator');
   assert.ok(!existsSync(validator), 'an optional package was installed');
   await type(`${add} --typed-events`);
   assert.ok(existsSync(validator), 'class-validator was not installed');
@@ -56,6 +65,15 @@ export async function nestAdd({ nest, path, app, env, print }) {
   await type('npx nest generate app billing');
   await type(`${add} --skip-install --project billing`);
   assert.ok(snapshot(app)['apps/billing/src/product-analytics.module.ts'], 'not added to a project of a monorepo');
+}
+
+/** The tests of docs/testing.md compile and pass in the application as they are. */
+async function documented({ app, type }) {
+  const tests = documentedTests();
+  for (const { path, text } of tests) writeFileSync(join(app, path), text);
+  await type('npx tsc --noEmit');
+  const output = await type('npm test');
+  for (const { path } of tests) assert.ok(output.includes(path), `${path} has not run`);
 }
 
 /** The application, with its settings in `.env`, takes an event, leaves its end-to-end tests alone, and ends in order. */

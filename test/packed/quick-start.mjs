@@ -27,7 +27,7 @@ function inTurn(act) {
 }
 
 /**
- * Does what README says; resolves with the time from the request to the webhook, in ms.
+ * Does what README says, and runs the application's end-to-end tests beside it; resolves with the time from the request to the webhook, in ms.
  *
  * @param print gets each line of the transcript
  * @param usage gets the CPU time of the commands
@@ -78,6 +78,8 @@ export async function quickStart({ app, manager, env, port, print, usage }) {
           print(`# ${onPort(step.url)}: ${found}`);
         }
       }
+      // Its tests leave the file of the running application alone.
+      print(`$ npm run test:e2e\n${(await run(translate('npm run test:e2e', manager), { cwd: app, env })).trimEnd()}`);
       application.stop('SIGINT');
       await application.ended;
       usage.cpu += application.cpu;

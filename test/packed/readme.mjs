@@ -27,6 +27,14 @@ export function quickStartSteps() {
   return steps;
 }
 
+/** The tests of docs/testing.md, each with its file, as the first comment names it. */
+export function documentedTests() {
+  const page = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8');
+  const tests = [...page.matchAll(/^```ts\n(\/\/ (\S+\.spec\.ts)\n[^]*?)^```$/gm)];
+  assert.strictEqual(tests.length, page.match(/^```ts\n/gm).length, 'a block of docs/testing.md is no test');
+  return tests.map(([, text, path]) => ({ path, text }));
+}
+
 /** What README says to type instead of `npx nest add`, with a package manager other than npm. */
 export function otherInstall() {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 // Packs the package as it is published, puts it into a registry of its own, and types what README says in fresh
 // applications of the Nest 11 and Nest 12 command lines, with each package manager. In each, README's quick start reaches
 // its webhook and opens the dashboard, and the application's tests and build pass, with Jest (Nest 11) and Vitest
-// (Nest 12). What else `nest add` does is checked in applications of its own.
+// (Nest 12). What else `nest add` does is checked in applications of its own, as are the tests of docs/testing.md.
 // With words as arguments, only the checks whose name has one of them: npm run test:packed -- 'Nest 11, npm'
 import assert from 'node:assert';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

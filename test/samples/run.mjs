@@ -113,6 +113,19 @@ async function shop() {
   console.log('passed: npm start');
 }
 
+/** The port of the microservice is in use. */
+async function microserviceWithoutPort() {
+  const server = createServer();
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address();
+  const { code, output } = await run('npm start -w sample/03-microservice', { env: { PORT: String(port) } });
+  server.close();
+  assert.ok(output.includes(`\nPort ${port} is in use. Stop the program that uses it, or set PORT\n`), output);
+  assert.doesNotMatch(output, /^ +at /m);
+  assert.strictEqual(code, 1);
+  console.log('passed: npm start -w sample/03-microservice, whose port is in use');
+}
+
 async function scaledWithoutStore() {
   const [PORT, SECOND_PORT, RECEIVER_PORT] = [await freePort(), await freePort(), await freePort()];
   const STORE_URL = `redis://127.0.0.1:${await freePort()}`;
@@ -228,6 +241,7 @@ await prints(
   /\[receiver\] Order Placed of u-1: \{"orderId":"order-1","revenue":42\}/,
   /\[receiver\] Refund Failed of u-1: \{"reason":"nothing to refund"\}/,
 );
+await microserviceWithoutPort();
 await prints('npm test -w sample/04-testing', {}, /Tests: +3 passed, 3 total/);
 await scaled();
 await scaledWithoutStore();

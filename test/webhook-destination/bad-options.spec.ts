@@ -595,6 +595,84 @@ describe('Options', () => {
     expect(message).not.toContain('s3cret');
   });
 
+  it('are refused all at once, also those that break a rule between options', async () => {
+    const secret = 'a secret of the registry';
+    const message = await boot({
+      sources: [source, { ...source, writeKey: '' }, { name: 'blog', writeKey: 'the-token-of-the-operator' }],
+      destinations: [
+        { urls: ['ftp://receiver.example', 'http://127.0.0.1/'], sources: ['nowhere'], concurrency: 0 },
+        { urls: [url, `${url}2`], rateLimit: { requests: 1, per: 1 }, standardWebhooks: true, retryOn: 'never' },
+        null,
+      ],
+      registrySecret: secret,
+      mode: 'ingest',
+      admin: { token: 'the-token-of-the-operator' },
+      delivery: { httpsOnly: true, initialRetryDelay: 2, maxRetryDelay: 1, timeout: -1, proxy: 'x' },
+    });
+    const [first, ...faults] = message!.split('\n  - ').sort();
+    expect(first).toBe('WebhookDestinationModule: ');
+    expect(faults.map((fault) => fault.replace(/ (must|requires|cannot) [^]*$/, ''))).toEqual([
+      'delivery.initialRetryDelay', // not above maxRetryDelay
+      'delivery.proxy',
+      'delivery.timeout',
+      'destinations[0].concurrency',
+      'destinations[0].sources', // a name that is not declared
+      'destinations[0].urls',
+      'destinations[0].urls[1]', // httpsOnly
+      'destinations[0].urls[1]', // a private address
+      'destinations[1].name',
+      'destinations[1].rateLimit', // two URLs
+      'destinations[1].retryOn',
+      'destinations[1].standardWebhooks', // no secret
+      'destinations[2]',
+      'mode',
+      'registrySecret',
+      'sources[1].name',
+      'sources[1].writeKey',
+      'sources[2].writeKey', // the token
+    ]);
+  });
+
+  it('are not compared with options that are wrong themselves', async () => {
+    const message = await boot({
+      sources: [{ name: '', writeKey: 'wk' }],
+      destinations: [
+        { urls: ['http://127.0.0.1/'], sources: ['shop'], standardWebhooks: true, sharedSecret: '' },
+        { urls: [], name: 'B', rateLimit: { requests: 0 }, sources: [] },
+      ],
+      queue: {},
+      mode: 'deliver',
+      registrySecret: 'short',
+      registry: 'stored',
+      admin: { token: 7 },
+      delivery: { allowedNetworks: ['locahost'], initialRetryDelay: 2, maxRetryDelay: 0 },
+    });
+    const [, ...faults] = message!.split('\n  - ').sort();
+    expect(faults.map((fault) => fault.split(' ', 1)[0])).toEqual([
+      'admin',
+      'delivery.allowedNetworks',
+      'delivery.maxRetryDelay',
+      'destinations[0].sharedSecret',
+      'destinations[1].rateLimit',
+      'destinations[1].sources',
+      'destinations[1].urls',
+      'queue',
+      'registry',
+      'registrySecret',
+      'sources[0].name',
+    ]);
+  });
+
+  it.each([null, 7, 'all'])('are refused where the options of delivery are %s', async (delivery) => {
+    const message = await boot({
+      sources: [source, source],
+      destinations: [{ urls: ['http://127.0.0.1/'] }],
+      delivery,
+    });
+    expect(message).toContain('delivery must be an object');
+    expect(message).toContain('sources[1].name must differ');
+  });
+
   it('have each rule of the headers on a line, with the names at fault', async () => {
     const message = await boot(
       withDestination({ headers: { Host: 'a', Connection: 'close', 'X-A': 'a', 'x-a': undefined } }),

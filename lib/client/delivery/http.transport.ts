@@ -4,7 +4,7 @@ import type { SerializedMessage } from '../message/serialized-message.js';
 import { emitWarning } from '../warning.util.js';
 import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
-import { createStatusError } from './http-status.util.js';
+import { createStatusError, readRefusal } from './http-status.util.js';
 import type { HTTPClientRequest, HTTPResponse } from './http-client.interface.js';
 import { readRejected } from './rejected-events.util.js';
 import { readBody } from './response-body.util.js';
@@ -79,6 +79,7 @@ export class HttpTransport implements BatchTransport {
   readonly endpoint: Endpoint;
   // Private at run time too: inspecting or logging the client never shows the write key.
   readonly #headers: Record<string, string>;
+  readonly #secrets: string[];
   readonly #tail: string;
   private hasWarned = false;
 
@@ -88,11 +89,13 @@ export class HttpTransport implements BatchTransport {
     private readonly emitter: AnalyticsEmitter,
   ) {
     this.endpoint = { origin: new URL(settings.url).origin, isDefault: settings.isDefaultHost };
+    const credentials = Buffer.from(`${writeKey}:`).toString('base64');
     this.#headers = {
       'Content-Type': 'application/json',
       'User-Agent': USER_AGENT,
-      Authorization: `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`,
+      Authorization: `Basic ${credentials}`,
     };
+    this.#secrets = [writeKey, credentials];
     this.#tail = `],"writeKey":${JSON.stringify(writeKey)},"sentAt":"`;
     this.envelopeBytes = Buffer.byteLength(this.bodyOf(''));
   }
@@ -139,7 +142,7 @@ export class HttpTransport implements BatchTransport {
   }
 
   private toAnswer(url: string, response: HTTPResponse, text: string): BatchAnswer {
-    if (!isDelivered(response.status)) return { refusal: toRefusal(response) };
+    if (!isDelivered(response.status)) return { refusal: toRefusal(response, readRefusal(text, this.#secrets)) };
     if (isRedirect(response.status)) this.warnOfRedirect(url, response.status);
     return { rejected: readRejected(text) };
   }
@@ -166,9 +169,9 @@ export class HttpTransport implements BatchTransport {
   }
 }
 
-function toRefusal({ status, statusText, headers }: HTTPResponse): Refusal {
+function toRefusal({ status, statusText, headers }: HTTPResponse, text: string | undefined): Refusal {
   return {
-    reason: createStatusError(status, statusText),
+    reason: createStatusError(status, statusText, text),
     isRetried: isRetried(status),
     retryAfter: status === 429 ? retryAfterDelay(lowerCaseNames(headers)['retry-after']) : undefined,
   };

@@ -14,7 +14,7 @@ export function describeUndelivered(count: number, reason: unknown, endpoint: En
 }
 
 function remedyOf(status: number | undefined, { isDefault }: Endpoint): string {
-  if (status === 401) return '. No source there has this writeKey: use the writeKey of one of its sources';
+  if (status === 401) return '. Set writeKey to the write key of one of its sources';
   if (status === 404 && isDefault) return '. host is not set: set it to the address of the relay';
   return '';
 }

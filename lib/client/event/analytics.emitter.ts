@@ -7,7 +7,10 @@ import { UserCodeCaller } from './user-code.caller.js';
 export interface EmittedError {
   /** `delivery_failure`, `plugin_failure` or `plugin_load_failure`. */
   code: string;
-  /** Cause of the failure. For an HTTP error status, an `Error` such as `[503] Service Unavailable`. */
+  /**
+   * Cause of the failure. For an HTTP error status, an `Error` such as `[503] Service Unavailable`, with the reason and
+   * the code that a relay answers.
+   */
   reason?: unknown;
   /** The affected event, if any. */
   ctx?: Context | undefined;

@@ -1,4 +1,3 @@
-import { throwFaults } from '../../common/options.error.js';
 import { Must } from '../../common/options.rules.js';
 import { isPositiveInteger } from '../../common/value.util.js';
 import { hasReadableUserInfo } from '../../common/url.util.js';
@@ -40,9 +39,7 @@ export function toSharedOptions<T extends SharedQueueOptions & { connection: unk
   given: SharedRetention,
   protocols: string[],
 ): T {
-  const options = toQueueOptions(subject, Options, given);
-  throwFaults(subject, findConnectionFaults(options.connection, protocols));
-  return options;
+  return toQueueOptions(subject, Options, given, ({ connection }) => findConnectionFaults(connection, protocols));
 }
 
 function findConnectionFaults(connection: unknown, protocols: string[]): string[] {

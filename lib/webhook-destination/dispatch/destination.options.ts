@@ -29,7 +29,7 @@ function isSharedSecret(value: unknown): boolean {
 }
 
 // The URL parser drops line breaks and tabs, so requests would go to a different URL than the one written here.
-const isWebhookUrl = (value: unknown): value is string =>
+export const isWebhookUrl = (value: unknown): value is string =>
   typeof value === 'string' && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && URL.canParse(value);
 
 /**

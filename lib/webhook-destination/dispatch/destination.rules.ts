@@ -1,11 +1,17 @@
 import { findInvalidVariables } from '../../client/delivery/proxy-environment.util.js';
 import { foundOnce } from '../../common/found-once.util.js';
+import type { validOptions } from '../../common/options.rules.js';
 import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
 import type { DeliveryOptions } from './delivery.options.js';
-import type { DestinationOptions } from './destination.options.js';
+import { type DestinationOptions, isWebhookUrl } from './destination.options.js';
 import { ENVIRONMENT } from '../transport/connection.options.js';
 import { knownAddresses, networksForAddress, NetworkPolicy } from '../transport/network.policy.js';
 import { isWebhookTransport } from '../transport/webhook-transport.interface.js';
+
+type IsValid = ReturnType<typeof validOptions>;
+
+/** Options that the network policy depends on. */
+const NETWORKS = ['delivery.allowedNetworks', 'delivery.deniedNetworks'];
 
 /** A registry may have thousands of destinations, each checked with the same options. */
 const policyOf = foundOnce(
@@ -13,15 +19,24 @@ const policyOf = foundOnce(
   new WeakMap(),
 );
 
-/** Returns the faults between options of destinations and of delivery that are each valid on their own. */
-export function findDeliveryFaults(destinations: DestinationOptions[], delivery: DeliveryOptions): string[] {
+/**
+ * Returns the faults between options of destinations and of delivery that are each valid on their own.
+ *
+ * @param isValid whether an option, by path, breaks no rule of its own
+ */
+export function findDeliveryFaults(
+  destinations: DestinationOptions[],
+  delivery: DeliveryOptions,
+  isValid: IsValid,
+): string[] {
   let advice: string | undefined; // made once, and only for an error
   const advise = () => (advice ??= adviseSetting(destinations, delivery));
+  const areValid = (names: (keyof DeliveryOptions)[]) => names.every((name) => isValid(`delivery.${name}`));
   return [
     ...destinations.flatMap((destination, index) =>
-      findDestinationFaults(destination, delivery, advise).map((fault) => `destinations[${index}].${fault}`),
+      findDestinationFaults(destination, delivery, isValid, `destinations[${index}].`, advise),
     ),
-    ...(delivery.initialRetryDelay > delivery.maxRetryDelay
+    ...(areValid(['initialRetryDelay', 'maxRetryDelay']) && delivery.initialRetryDelay > delivery.maxRetryDelay
       ? ['delivery.initialRetryDelay must not be above delivery.maxRetryDelay']
       : []),
     ...findConnectionFaults(delivery),
@@ -31,23 +46,34 @@ export function findDeliveryFaults(destinations: DestinationOptions[], delivery:
 /**
  * Returns the faults between options of one destination, and between them and those of delivery.
  *
+ * @param isValid whether an option, by path, breaks no rule of its own
+ * @param parent path of the destination's options
  * @param advise returns what is appended to the rule of an address that could be allowed. It names the operator's
  * networks, so it must not reach those who change a registry, such as customers.
  */
 export function findDestinationFaults(
   { standardWebhooks, sharedSecret, rateLimit, urls }: DestinationOptions,
   delivery: DeliveryOptions,
+  isValid: IsValid,
+  parent = '',
   advise = () => '',
 ): string[] {
-  return [
-    ...(standardWebhooks ? findKeyFaults(sharedSecret) : []),
-    ...(rateLimit && rateLimit.requests < urls.length
+  const areValid = (...names: (keyof DestinationOptions)[]) => names.every((name) => isValid(`${parent}${name}`));
+  const faults = [
+    ...(areValid('standardWebhooks', 'sharedSecret') && standardWebhooks ? findKeyFaults(sharedSecret) : []),
+    ...(areValid('rateLimit', 'urls') && rateLimit && rateLimit.requests < urls.length
       ? [`rateLimit must allow at least ${urls.length} requests, one for each of the ${urls.length} URLs`]
       : []),
-    ...urls.flatMap((url, position) =>
-      findUrlFaults(new URL(url), delivery, advise).map((fault) => `urls[${position}] ${fault}`),
+    ...parseUrls(urls).flatMap((url, position) =>
+      url ? findUrlFaults(url, delivery, isValid, advise).map((fault) => `urls[${position}] ${fault}`) : [],
     ),
   ];
+  return faults.map((fault) => `${parent}${fault}`);
+}
+
+/** Returns undefined in place of what is not a URL. */
+function parseUrls(urls: unknown): (URL | undefined)[] {
+  return Array.isArray(urls) ? urls.map((url) => (isWebhookUrl(url) ? new URL(url) : undefined)) : [];
 }
 
 /** Returns the faults of secrets as Standard Webhooks keys. */
@@ -59,12 +85,12 @@ function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string
     : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes when standardWebhooks is true`];
 }
 
-function findUrlFaults(url: URL, delivery: DeliveryOptions, advise: () => string): string[] {
-  const policy = policyOf(delivery);
-  const plain = delivery.httpsOnly && url.protocol === 'http:';
+function findUrlFaults(url: URL, delivery: DeliveryOptions, isValid: IsValid, advise: () => string): string[] {
+  const plain = isValid('delivery.httpsOnly') && delivery.httpsOnly && url.protocol === 'http:';
+  const policy = NETWORKS.every(isValid) ? policyOf(delivery) : undefined;
   return [
     ...(plain ? ['must be an https URL, because delivery.httpsOnly is true'] : []),
-    ...(policy.allowsHost(url) ? [] : [refusalOf(url, policy, advise)]),
+    ...(!policy || policy.allowsHost(url) ? [] : [refusalOf(url, policy, advise)]),
   ];
 }
 
@@ -78,8 +104,8 @@ function refusalOf(url: URL, policy: NetworkPolicy, advise: () => string): strin
 function adviseSetting(destinations: DestinationOptions[], delivery: DeliveryOptions): string {
   const policy = policyOf(delivery);
   const refused = destinations
-    .flatMap(({ urls }) => urls.map((url) => new URL(url)))
-    .filter((url) => !policy.allowsHost(url));
+    .flatMap(({ urls }) => parseUrls(urls))
+    .filter((url) => url !== undefined && !policy.allowsHost(url)) as URL[];
   const networks = refused.flatMap((url) => allowableAddresses(url, policy)).flatMap(networksForAddress);
   return `; to allow it, set ${policy.settingWith(networks)}`;
 }

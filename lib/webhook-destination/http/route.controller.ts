@@ -53,7 +53,7 @@ export async function placeController(controller: RouteController, routes: Contr
   const describe = await loadDescriber(controller);
   const prototype = controller.prototype as object;
   for (const [index, route] of routes.entries()) {
-    const name = `${route.method} ${route.path}`;
+    const name = nameOf(route);
     const descriptor: PropertyDescriptor = {
       configurable: true, // A module may be started again, for example before each test of a suite.
       value: async function (
@@ -71,6 +71,20 @@ export async function placeController(controller: RouteController, routes: Contr
     for (const decorate of describe(route)) decorate(prototype, name, descriptor);
   }
 }
+
+/**
+ * Takes routes from a controller, so that Nest does not register them, and logs no line for each. Returns a function that
+ * puts them back, because the application's OpenAPI document has them.
+ */
+export function withdrawRoutes(controller: RouteController, routes: ControllerRoute[]): () => void {
+  const prototype = controller.prototype as object;
+  const names = routes.map(nameOf);
+  const withdrawn = names.map((name) => [name, Object.getOwnPropertyDescriptor(prototype, name)!] as const);
+  for (const name of names) Reflect.deleteProperty(prototype, name);
+  return () => void Object.defineProperties(prototype, Object.fromEntries(withdrawn));
+}
+
+const nameOf = ({ method, path }: ControllerRoute): string => `${method} ${path}`;
 
 /** Returns what makes the decorators of a route; they are none if the application does not have `@nestjs/swagger`. */
 async function loadDescriber(controller: Type): Promise<(route: ControllerRoute) => MethodDecorator[]> {

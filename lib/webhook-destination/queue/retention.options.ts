@@ -74,12 +74,15 @@ export class QueueOptions {
 
 /**
  * Checks a factory's options and fills in the defaults.
+ *
+ * @param findMore returns the faults that the rules of the class do not find
  * @throws {OptionsError} that names each option at fault and its rule
  */
 export function toQueueOptions<T extends QueueOptions>(
   factory: string,
   type: new () => T,
   given: { retention?: RetentionOptions } = {},
+  findMore: (options: T) => string[] = () => [],
 ): T {
   if (typeof given !== 'object' || given === null) throw new OptionsError(factory, ['the options must be an object']);
   const options = toOptions(type, given);
@@ -90,6 +93,6 @@ export function toQueueOptions<T extends QueueOptions>(
     dead: toOptions(DeadBound, dead),
     messageIds: toOptions(MessageIdBound, messageIds),
   });
-  throwFaults(factory, findOptionFaults(options));
+  throwFaults(factory, [...findOptionFaults(options), ...findMore(options)]);
   return options;
 }

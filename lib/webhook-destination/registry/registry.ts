@@ -1,7 +1,7 @@
 import type { ModuleRef } from '@nestjs/core';
 
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { findOptionFaults, toOptions } from '../../common/options.rules.js';
+import { findOptionFaults, toOptions, validOptions } from '../../common/options.rules.js';
 import { deferred } from '../../common/promise.util.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import type { DeliveryOptions } from '../dispatch/delivery.options.js';
@@ -191,7 +191,7 @@ export abstract class Registry {
     const faults = [...this.findFaults(kind, next), ...this.findConflicts(kind, next)];
     // A source that no longer exists must not block other changes to its destinations.
     const isNew = sourcesOf(next) !== (current && sourcesOf(current));
-    if (faults.length === 0 && isNew) faults.push(...this.findUnknownSources(kind, next));
+    if (isNew && validOptions(faults)('sources')) faults.push(...this.findUnknownSources(kind, next));
     if (faults.length > 0) throw invalidEntry(kind, next.options.name, faults);
   }
 
@@ -201,12 +201,11 @@ export abstract class Registry {
     if (typeof options !== 'object' || options === null || Array.isArray(options)) return ['must be an object'];
     if (kind === 'source') {
       const faults = findOptionFaults(toOptions(SourceOptions, options));
-      return faults.length > 0 ? faults : this.findKeyFaults(document as EntryDocuments['source']);
+      return [...faults, ...this.findKeyFaults(document as EntryDocuments['source'])];
     }
     const destination = toDestinationOptions(document as EntryDocuments['destination']);
     const faults = findOptionFaults(destination);
-    if (faults.length > 0) return faults;
-    return findDestinationFaults(destination, this.#settings.delivery);
+    return [...faults, ...findDestinationFaults(destination, this.#settings.delivery, validOptions(faults))];
   }
 
   private findKeyFaults(document: EntryDocuments['source']): string[] {

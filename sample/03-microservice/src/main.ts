@@ -23,7 +23,11 @@ const orders = await NestFactory.createMicroservice<MicroserviceOptions>(OrdersM
   options,
   logger,
 });
-await orders.listen();
+await orders.listen().catch((error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EADDRINUSE') throw error;
+  console.error(`Port ${options.port} is in use. Stop the program that uses it, or set PORT`);
+  process.exit(1);
+});
 
 const client = ClientProxyFactory.create({ transport: Transport.TCP, options });
 const order: OrderRequest = { userId: 'u-1', total: 42 };

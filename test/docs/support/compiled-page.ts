@@ -24,7 +24,7 @@ const { options } = ts.convertCompilerOptionsFromJson(
     target: 'ES2023',
     skipLibCheck: true,
     strict: true,
-    types: ['node'],
+    types: ['vitest/globals', 'node'],
   },
   packages,
 );
@@ -61,7 +61,7 @@ export function compilePage(page: Page, folder: string): string[] {
   }
   const program = ts.createProgram({
     rootNames: [...snippets.keys()],
-    options: { ...options, typeRoots: [join(packages, '@types')] },
+    options: { ...options, typeRoots: [join(packages, '@types'), packages] },
     host: createHost(),
   });
   program.emit();

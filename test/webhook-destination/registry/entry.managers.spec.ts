@@ -99,6 +99,11 @@ describe('Destinations of the registry', () => {
       [{ urls, sharedSecret: undefined }, /sharedSecret must be .*it is undefined/],
       [{ urls, sharedSecret: 'short', standardWebhooks: true }, /sharedSecret must have at least 24 bytes/],
       [{ urls, retries: 3 }, /retries is not a known option/],
+      [
+        { urls: ['https://10.0.0.1/hook'], concurrency: 0, sources: ['nowhere'] },
+        /concurrency must [^]*urls\[0\] must not be a private [^]*"nowhere" does not exist$/,
+      ],
+      [{ urls: [], sources: 'shop' }, /^[^\n]*\n {2}- urls must contain.*\n {2}- sources must be an array.*$/],
       [{ urls, transform: () => ({}) }, /Destination "Webhooks": transform can only be declared in code/],
     ];
     for (const [options, message] of refusals) {

@@ -50,6 +50,8 @@ describe('Options of bullmqQueue', () => {
     ['an empty prefix', { connection: REDIS_URL, prefix: '' }, 'prefix must be'],
     ['a colon', { connection: REDIS_URL, prefix: 'a:b' }, 'prefix must be'],
     ['a wait of no time', { connection: REDIS_URL, connectTimeout: 0 }, 'connectTimeout must be'],
+    ['two options', { connection: 's3cret', prefix: '' }, 'bullmqQueue: \n  - prefix must be'],
+    ['two options', { connection: 's3cret', prefix: '' }, '\n  - connection must be'],
     ['a wrong bound', { connection: REDIS_URL, retention: { dead: { age: -1 } } }, 'retention.dead.age must be'],
   ];
   it.each(cases)('name what is wrong: %s', (_what, options, error) => {
