@@ -11,7 +11,7 @@ const PACKAGE = 'nestjs-analytics-relay/package.json';
  *
  * @throws {Error} that says what to install, and where
  */
-export function findDriver(): string {
+export function findLibsql(): string {
   // Only a bundle of ES modules has no `__filename`.
   const places = [
     typeof __filename === 'string' ? __filename : (process.argv[1] ?? process.cwd()),
@@ -23,8 +23,9 @@ export function findDriver(): string {
     }
   }
   throw new Error(
-    `the package libsql is not installed, searched from ${places.join(' and ')}. ` +
-      'It is optional, and bundlers leave it out because it is native code: run npm install libsql@0.5 where the application runs',
+    `this version of ${process.versions.bun === undefined ? 'Node' : 'Bun'} has no node:sqlite, and the package libsql ` +
+      `is not installed, searched from ${places.join(' and ')}. Use Node 22.13 or later, or run npm install libsql@0.5 ` +
+      'where the application runs: bundlers leave it out because it is native code',
   );
 }
 
