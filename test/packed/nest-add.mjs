@@ -1,6 +1,7 @@
 // `nest add nestjs-analytics-relay` in a new application: with the real command line, as often as one likes.
 import assert from 'node:assert';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 
 import { Command, freePort, run, waitForPort } from './shell.mjs';
@@ -19,12 +20,29 @@ function snapshot(app) {
   return Object.fromEntries(files.map((path) => [path, readFileSync(join(app, path), 'utf8')]));
 }
 
+/** What the package may add to `node_modules`: before `nest add`, for collecting, and after it, in MB. */
+const WEIGHT = { collecting: 6, forwarding: 12 };
+
+/** The sizes of all files in a folder, in MB. */
+function weigh(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return entries.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1e6;
+}
+
 /** @param print gets each line of the transcript */
 export async function nestAdd({ nest, path, app, env, print }) {
   const type = async (line) => print(`$ ${line}\n${(await run(line, { cwd: app, env })).trimEnd()}`);
   cpSync(path, app, { recursive: true });
   await type('npm install --no-audit --no-fund');
+  const packages = join(app, 'node_modules');
+  const weight = weigh(packages);
+  const checkWeight = (kind) => {
+    const brought = weigh(packages) - weight;
+    print(`# ${kind}: ${brought.toFixed(1)} MB`);
+    assert.ok(brought <= WEIGHT[kind], `${kind} takes ${brought} MB`);
+  };
   await type('npm install --no-audit --no-fund nestjs-analytics-relay');
+  checkWeight('collecting');
 
   const before = snapshot(app);
   const add = 'npx nest add nestjs-analytics-relay';
@@ -32,6 +50,7 @@ export async function nestAdd({ nest, path, app, env, print }) {
   assert.deepEqual(snapshot(app), before, 'a dry run changed something');
 
   await type(add);
+  if (isBuiltin('node:sqlite')) checkWeight('forwarding'); // Node 20 gets libsql
   const added = snapshot(app);
   const ending = nest === 11 ? '' : '.js';
   assert.match(added['src/app.module.ts'], /imports: \[ProductAnalyticsModule\]/);
