@@ -95,8 +95,8 @@ async function post(url) {
 function move(app, packages) {
   const target = mkdtempSync(join(folder, 'moved-'));
   cpSync(join(app, 'dist'), join(target, 'dist'), { recursive: true });
-  for (const [from, to = from] of packages) {
-    cpSync(join(app, 'node_modules', from), join(target, 'node_modules', to), { recursive: true });
+  for (const name of packages) {
+    cpSync(join(app, 'node_modules', name), join(target, 'node_modules', name), { recursive: true });
   }
   return target;
 }
@@ -104,8 +104,7 @@ function move(app, packages) {
 /** Without it, the SQLite queue needs libsql. */
 const hasSqlite = isBuiltin('node:sqlite');
 
-const DRIVER = [['libsql'], ['@neon-rs/load'], ['detect-libc']];
-const RELAY = 'nestjs-analytics-relay';
+const DRIVER = ['libsql', '@neon-rs/load', 'detect-libc'];
 
 /** A bundle is often all that a container image gets. */
 async function runMoved(app) {
@@ -121,10 +120,7 @@ async function runMoved(app) {
     await run(move(app, DRIVER)),
     /^exit code 1: [^]*the package @libsql\/\S+, the native code of libsql for this platform, is not installed/,
   );
-  assert.strictEqual(await run(move(app, [...DRIVER, ['@libsql']])), 'delivered');
-  // As pnpm has it: only the package sees what it depends on.
-  const nested = [...DRIVER, ['@libsql']].map(([name]) => [name, `${RELAY}/node_modules/${name}`]);
-  assert.strictEqual(await run(move(app, [[`${RELAY}/package.json`], ...nested])), 'delivered');
+  assert.strictEqual(await run(move(app, [...DRIVER, '@libsql'])), 'delivered');
 }
 
 try {

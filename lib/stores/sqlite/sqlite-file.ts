@@ -129,10 +129,8 @@ export class SqliteFile {
 
   close(): void {
     this.rollBack();
-    // Except on Bun, the file is released when the thread ends.
-    if (process.versions.bun !== undefined && !this.data.isReadOnly) this.release();
     if (!this.data.isReadOnly && this.isAhead) {
-      this.log.mustBeEmptied = true; // otherwise the end of the thread would write to the file
+      this.log.mustBeEmptied = true; // otherwise closing it would write to the file
       this.log.empty();
       this.saveTime();
     }
@@ -167,15 +165,6 @@ export class SqliteFile {
     } catch (error) {
       // Commits stay valid, and a later commit tries again.
       this.scrubFault = error as Error;
-    }
-  }
-
-  /** Releases the exclusive lock, which lasts as long as the write-ahead log is in use. */
-  private release(): void {
-    try {
-      this.db.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema');
-    } catch {
-      // The disk is full or gone; the lock ends with the process.
     }
   }
 
