@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** In a declaration, with the name of the file up to `js`. */
-const IMPORT = /(?:from |import\()\s*['"](\.[^'"]+)js['"]/g;
+const IMPORT = /(?:from |import \(?)['"](\.[^'"]+)js['"]/g;
 
 /**
  * Removes the declarations that no entry point refers to, 2 MB on a disk.

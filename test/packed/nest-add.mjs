@@ -23,6 +23,12 @@ function snapshot(app) {
 /** What the package may add to `node_modules`: before `nest add`, for collecting, and after it, in MB. */
 const WEIGHT = { collecting: 6, forwarding: 12 };
 
+/** The folders of the installed packages. npm may replace or remove others meanwhile, so only new ones are weighed. */
+function installed(app) {
+  const { packages } = JSON.parse(readFileSync(join(app, 'node_modules/.package-lock.json'), 'utf8'));
+  return Object.keys(packages);
+}
+
 /** The sizes of all files in a folder, in MB. */
 function weigh(folder) {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
@@ -34,20 +40,22 @@ export async function nestAdd({ nest, path, app, env, print }) {
   const type = async (line) => print(`$ ${line}\n${(await run(line, { cwd: app, env })).trimEnd()}`);
   cpSync(path, app, { recursive: true });
   await type('npm install --no-audit --no-fund');
-  const packages = join(app, 'node_modules');
-  const weight = weigh(packages);
+  const before = installed(app);
   const checkWeight = (kind) => {
-    const brought = weigh(packages) - weight;
-    print(`# ${kind}: ${brought.toFixed(1)} MB`);
-    assert.ok(brought <= WEIGHT[kind], `${kind} takes ${brought} MB`);
+    const added = installed(app).filter((folder) => !before.includes(folder));
+    const brought = added.filter((folder) => !added.some((other) => folder.startsWith(`${other}/`)));
+    const weight = brought.reduce((sum, folder) => sum + weigh(join(app, folder)), 0);
+    print(`# ${kind}: ${weight.toFixed(1)} MB in ${brought.join(', ')}`);
+    assert.ok(brought.includes('node_modules/nestjs-analytics-relay'));
+    assert.ok(weight <= WEIGHT[kind], `${kind} takes ${weight} MB`);
   };
   await type('npm install --no-audit --no-fund nestjs-analytics-relay');
   checkWeight('collecting');
 
-  const before = snapshot(app);
+  const files = snapshot(app);
   const add = 'npx nest add nestjs-analytics-relay';
   await type(`${add} --skip-install --dry-run`);
-  assert.deepEqual(snapshot(app), before, 'a dry run changed something');
+  assert.deepEqual(snapshot(app), files, 'a dry run changed something');
 
   await type(add);
   if (isBuiltin('node:sqlite')) checkWeight('forwarding'); // Node 20 gets libsql
