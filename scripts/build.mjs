@@ -9,6 +9,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 import { writeClientPackage } from './client-package.mjs';
+import { removeInnerDeclarations } from './declarations.mjs';
 import { watchDashboard, writeDashboard } from './dashboard.source.mjs';
 import { writeWorkerSource } from './worker.source.mjs';
 
@@ -29,6 +30,7 @@ function isUpToDate() {
     'scripts/build.mjs',
     'scripts/client-package.mjs',
     'scripts/dashboard.source.mjs',
+    'scripts/declarations.mjs',
     'scripts/worker.source.mjs',
   ];
   // A folder changes where a file of it is removed.
@@ -57,6 +59,7 @@ if (!process.argv.includes('--if-changed') || !isUpToDate()) {
   const failed = statuses.find((status) => status !== 0);
   if (failed !== undefined) process.exit(failed ?? 1);
   await Promise.all([writeWorkerSource(root), writeDashboard(root)]);
+  removeInnerDeclarations(root);
   writeClientPackage(root);
   writeFileSync(stamp, '{ "type": "commonjs" }\n');
   utimesSync(stamp, begin, begin);

@@ -8,8 +8,7 @@ const MODULE = 'stores/sqlite/sqlite-worker.source.js';
 /**
  * Bundles the SQLite worker into one text, and writes it as a module of both builds.
  *
- * A thread that starts from a text needs no file that a bundler would have to know and carry along. It requires `libsql`
- * from the file in `workerData.driver`.
+ * A thread that starts from a text needs no file that a bundler would have to know and carry along.
  *
  * @param {URL} root the folder of the package
  */
@@ -24,10 +23,7 @@ export async function writeWorkerSource(root) {
     target: 'node20',
     write: false,
   });
-  const source = JSON.stringify(`{
-const require = process.getBuiltinModule('node:module')
-  .createRequire(process.getBuiltinModule('node:worker_threads').workerData.driver);
-${outputFiles[0].text}}`);
+  const source = JSON.stringify(outputFiles[0].text);
   writeFileSync(new URL(`dist/esm/${MODULE}`, root), `export const sqliteWorkerSource = ${source};\n`);
   writeFileSync(new URL(`dist/cjs/${MODULE}`, root), `"use strict";\nexports.sqliteWorkerSource = ${source};\n`);
 }

@@ -16,6 +16,7 @@ const QUEUE = ['lib/stores', 'lib/webhook-destination/queue'];
 const PARTS = {
   'test:node-versions': [
     'lib/client',
+    'lib/stores/sqlite',
     'lib/webhook-destination/transport',
     'scripts/client-package.mjs',
     'test/node-versions',

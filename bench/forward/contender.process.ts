@@ -12,6 +12,7 @@ export const contenders: Record<string, Contender> = {
   'hand-written': handWritten,
   memory: relay('memory', 'undici'),
   sqlite: relay('sqlite', 'undici'),
+  'sqlite, libsql': relay('sqlite', 'undici'),
   redis: relay('redis', 'undici'),
   postgres: relay('postgres', 'undici'),
   'bullmq, hand-written': handWrittenBullmq,

@@ -26,15 +26,21 @@ const COUNT = 20_000;
 const WARM_UP = 10_000;
 const ROUNDS = full ? 5 : 3;
 
+/** The contender 'sqlite, libsql' runs without the `node:sqlite` of Node 22 and later. */
+function startContender(contender: string) {
+  const options = contender.includes('libsql') ? ['--no-experimental-sqlite'] : [];
+  return Child.startWith(options, '../forward/contender.process', contender);
+}
+
 async function runDispatch(contender: string, receiver: string): Promise<Cost> {
-  const [child] = await Child.start('../forward/contender.process', contender);
+  const [child] = await startContender(contender);
   const cost = await child.ask<Cost>({ do: 'dispatch', receiver, warmUp: WARM_UP, count: COUNT });
   await child.stop();
   return cost;
 }
 
 async function runWholeWay(contender: string, receiver: string): Promise<Cost> {
-  const [child] = await Child.start('../forward/contender.process', contender);
+  const [child] = await startContender(contender);
   const [load] = await Child.start('../forward/load');
   const { url } = await child.ask<Extract<Report, { url: string }>>({ do: 'serve', receiver });
   const run = async (prefix: string, count: number, delivered: number) => {

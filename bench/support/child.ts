@@ -7,8 +7,13 @@ export class Child {
   private constructor(private readonly process: ChildProcess) {}
 
   /** Resolves with the first that it says, once it is ready. */
-  static async start<T>(file: string, ...args: string[]): Promise<[Child, T]> {
-    const execArgv = ['--expose-gc'];
+  static start<T>(file: string, ...args: string[]): Promise<[Child, T]> {
+    return Child.startWith([], file, ...args);
+  }
+
+  /** As `start`, with options of Node. */
+  static async startWith<T>(options: string[], file: string, ...args: string[]): Promise<[Child, T]> {
+    const execArgv = ['--expose-gc', ...options];
     const child = new Child(fork(fileURLToPath(new URL(`${file}.js`, import.meta.url)), args, { execArgv }));
     return [child, await child.said<T>()];
   }

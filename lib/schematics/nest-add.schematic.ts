@@ -1,9 +1,17 @@
+import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 
 import { addShutdownHooks, addToImports, rootModuleOf } from './module.editor.js';
 import { loadTypeScript } from './source.editor.js';
 
-const CLASS_VALIDATOR = '^0.15.1';
+const CLASS_VALIDATOR = { 'class-validator': '^0.15.1' };
+
+/** Needed by the SQLite queue where Node has no `node:sqlite`. */
+const LIBSQL = { libsql: '^0.5.29' };
+
+const LIBSQL_ADDED =
+  'This version of Node has no node:sqlite, so the SQLite queue needs libsql. It was added to package.json, as by: ' +
+  'npm install libsql@0.5';
 
 const MODULE = 'ProductAnalyticsModule';
 
@@ -115,7 +123,9 @@ export function nestAdd({ sourceRoot = 'src', typedEvents = false, skipInstall =
     addModule(tree, context, sourceRoot);
     addLines(tree, '.env.example', ENVIRONMENT, /^[#\s]*ANALYTICS_WRITE_KEY\s*=/m);
     addLines(tree, '.gitignore', '# The queue of nestjs-analytics-relay\n/data/\n', /^\s*\/?data\/?\s*$/m);
-    if (typedEvents && addClassValidator(tree) && !skipInstall) install(tree, context);
+    const needed = { ...(typedEvents ? CLASS_VALIDATOR : {}), ...(isBuiltin('node:sqlite') ? {} : LIBSQL) };
+    if (addDependencies(tree, needed) && !skipInstall) install(tree, context);
+    if ('libsql' in needed) context.logger.info(LIBSQL_ADDED);
     context.logger.info(NEXT_STEP);
   };
 }
@@ -164,12 +174,12 @@ function addLines(tree: Tree, path: string, lines: string, present: RegExp): voi
     tree.overwrite(path, `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}\n${lines}`);
 }
 
-/** Returns whether the application lacked it. */
-function addClassValidator(tree: Tree): boolean {
+/** Returns whether the application lacked one of them. */
+function addDependencies(tree: Tree, needed: Record<string, string>): boolean {
   const text = tree.read('package.json')!.toString();
   const manifest = JSON.parse(text) as { dependencies?: Record<string, string> };
-  if (manifest.dependencies?.['class-validator']) return false;
-  const dependencies = { ...manifest.dependencies, 'class-validator': CLASS_VALIDATOR };
+  if (Object.keys(needed).every((name) => manifest.dependencies?.[name])) return false;
+  const dependencies = { ...needed, ...manifest.dependencies };
   const sorted = Object.fromEntries(Object.entries(dependencies).sort(([one], [other]) => (one < other ? -1 : 1)));
   const indent = /^[ \t]+/m.exec(text)?.[0] ?? '  ';
   tree.overwrite('package.json', `${JSON.stringify({ ...manifest, dependencies: sorted }, undefined, indent)}\n`);

@@ -15,7 +15,6 @@ const EXTERNAL = [
   '@nestjs/websockets',
   'class-transformer',
   '@nestjs/swagger',
-  'libsql',
   'bullmq',
   'ioredis',
   'pg',

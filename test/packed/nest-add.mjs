@@ -1,6 +1,7 @@
 // `nest add nestjs-analytics-relay` in a new application: with the real command line, as often as one likes.
 import assert from 'node:assert';
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 
 import { documentedTests } from './readme.mjs';
@@ -20,6 +21,21 @@ function snapshot(app) {
   return Object.fromEntries(files.map((path) => [path, readFileSync(join(app, path), 'utf8')]));
 }
 
+/** What the package may add to `node_modules`: before `nest add`, for collecting, and after it, in MB. */
+const WEIGHT = { collecting: 6, forwarding: 12 };
+
+/** The folders of the installed packages. npm may replace or remove others meanwhile, so only new ones are weighed. */
+function installed(app) {
+  const { packages } = JSON.parse(readFileSync(join(app, 'node_modules/.package-lock.json'), 'utf8'));
+  return Object.keys(packages);
+}
+
+/** The sizes of all files in a folder, in MB. */
+function weigh(folder) {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return entries.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1e6;
+}
+
 /** @param print gets each line of the transcript */
 export async function nestAdd({ nest, path, app, env, print }) {
   const type = async (line) => {
@@ -29,7 +45,17 @@ export async function nestAdd({ nest, path, app, env, print }) {
   };
   cpSync(path, app, { recursive: true });
   await type('npm install --no-audit --no-fund');
+  const generated = installed(app);
+  const checkWeight = (kind) => {
+    const added = installed(app).filter((folder) => !generated.includes(folder));
+    const brought = added.filter((folder) => !added.some((other) => folder.startsWith(`${other}/`)));
+    const weight = brought.reduce((sum, folder) => sum + weigh(join(app, folder)), 0);
+    print(`# ${kind}: ${weight.toFixed(1)} MB in ${brought.join(', ')}`);
+    assert.ok(brought.includes('node_modules/nestjs-analytics-relay'));
+    assert.ok(weight <= WEIGHT[kind], `${kind} takes ${weight} MB`);
+  };
   await type('npm install --no-audit --no-fund nestjs-analytics-relay');
+  checkWeight('collecting');
 
   const before = snapshot(app);
   const validator = join(app, 'node_modules/class-validator');
@@ -41,6 +67,7 @@ export async function nestAdd({ nest, path, app, env, print }) {
   }
 
   await type(add);
+  if (isBuiltin('node:sqlite')) checkWeight('forwarding'); // Node 20 gets libsql
   const added = snapshot(app);
   const ending = nest === 11 ? '' : '.js';
   assert.match(added['src/app.module.ts'], /imports: \[ProductAnalyticsModule\]/);

@@ -38,8 +38,8 @@ export function documentedTests() {
 /** What README says to type instead of `npx nest add`, with a package manager other than npm. */
 export function otherInstall() {
   const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [, ...commands] = /With pnpm or Yarn[^`]*`([^`]+)`[^`]*`([^`]+)`/.exec(readme) ?? [];
-  assert.strictEqual(commands.length, 2, 'README does not say how to install with pnpm or Yarn');
+  const [, ...commands] = /With pnpm or Yarn[^`]*`([^`]+)`[^`]*`([^`]+)`[^`]*`([^`]+)`/.exec(readme) ?? [];
+  assert.strictEqual(commands.length, 3, 'README does not say how to install with pnpm or Yarn');
   return commands;
 }
 

@@ -1,3 +1,5 @@
+import { isBuiltin } from 'node:module';
+
 import { describe, expect, it } from 'vitest';
 
 import { add, NEW_FILES } from './support/add.js';
@@ -23,8 +25,17 @@ describe('nest add', () => {
 
   it('adds class-validator where events are declared as classes', () => {
     const added = (typedEvents?: boolean) => add(NEW_FILES, { typedEvents }).files.get('package.json');
-    expect(added()).toBe('{}');
+    expect(added()).not.toMatch('class-validator');
     expect(added(true)).toMatch('"class-validator": "^0.15.1"');
+  });
+
+  it('adds libsql where Node has no node:sqlite, and says so', () => {
+    const { files, lines } = add(NEW_FILES);
+    const isNeeded = !isBuiltin('node:sqlite');
+    expect(files.get('package.json')!.includes('"libsql": "^0.5.29"')).toBe(isNeeded);
+    expect(/npm install libsql/.test(lines.join('\n'))).toBe(isNeeded);
+    const present = { ...NEW_FILES, 'package.json': '{"dependencies":{"libsql":"0.5.1"}}' };
+    expect(add(present).files.get('package.json')).toBe(present['package.json']);
   });
 
   it('says how the settings are loaded', () => {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { Logger } from '@nestjs/common';
 import { vi } from 'vitest';
 
-import { main } from '../../dist/esm/cli/main.js';
+import type * as Cli from '../../lib/cli/main.js';
 import { watchListeners } from './process-listeners.js';
 
 /** What a run of the command line ended with. */
@@ -12,6 +12,8 @@ export interface CommandResult {
   stdout: string;
   stderr: string;
 }
+
+const { main } = (await import(new URL('../../dist/esm/cli/main.js', import.meta.url).href)) as typeof Cli;
 
 let last: Promise<unknown> = Promise.resolve();
 

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import type { RetentionBound } from '../../webhook-destination/queue/retention.options.js';
 import { toText } from './batch.codec.js';
@@ -72,7 +72,7 @@ export class AcceptedTable {
   };
 
   constructor(
-    private readonly db: Database.Database,
+    private readonly db: SqliteConnection,
     private readonly bound: Required<RetentionBound>,
   ) {}
 

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import {
   BATCH_SLOTS,
@@ -46,7 +46,7 @@ export class BatchReader {
     contents: this.db.prepare('SELECT CAST(items AS BLOB) AS items, bodies FROM batch WHERE id = ?'),
   };
 
-  constructor(private readonly db: Database.Database) {}
+  constructor(private readonly db: SqliteConnection) {}
 
   head(batch: number): BatchHead | undefined {
     return this.statements.head.get(batch) as BatchHead | undefined;

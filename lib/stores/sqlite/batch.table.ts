@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import { type ClaimLimit, FULL_BATCH } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import type { AcceptedTable } from './accepted.table.js';
@@ -76,7 +76,7 @@ export class BatchTable {
     removeRow: this.db.prepare('DELETE FROM delivery WHERE id = ?'),
   };
 
-  constructor(private readonly db: Database.Database) {
+  constructor(private readonly db: SqliteConnection) {
     const last = db.prepare(
       `SELECT max((SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM delivery) / ${BATCH_SLOTS},
          (SELECT coalesce(max(last_batch), 0) FROM accepted)) AS id`,

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import { UNREADABLE } from '../../webhook-destination/queue/delivery.interface.js';
 import {
@@ -29,13 +29,13 @@ export class DamagedRows {
   private readonly statements = {
     rows: this.db.prepare('SELECT id, destination, source, accepted_at FROM delivery WHERE id >= ? AND id < ?'),
     kill: this.db.prepare(
-      `UPDATE delivery SET state = 'dead', reason = '${UNREADABLE}', ended_at = ?1, bytes = iif(?2, 0, bytes)
-       WHERE id >= ?3 AND id < ?4 AND state <> 'delivered'`,
+      `UPDATE delivery SET state = 'dead', reason = '${UNREADABLE}', ended_at = :now, bytes = iif(:isUnreadable, 0, bytes)
+       WHERE id >= :first AND id < :end AND state <> 'delivered'`,
     ),
     insert: this.db.prepare(
       `INSERT INTO delivery (id, destination, source, message_id, user_id, state, bytes, accepted_at, due_at, attempts,
          failed_urls, reason, ended_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, 'dead', ?6, ?7, ?7, '[]', '[]', '${UNREADABLE}', ?8)`,
+       VALUES (:id, :destination, :source, :messageId, :userId, 'dead', :bytes, :acceptedAt, :acceptedAt, '[]', '[]', '${UNREADABLE}', :now)`,
     ),
     rewrite: this.db.prepare(
       `REPLACE INTO batch (id, destination, source, state, size, accepted_at, items, bodies)
@@ -54,7 +54,7 @@ export class DamagedRows {
   };
 
   constructor(
-    private readonly db: Database.Database,
+    private readonly db: SqliteConnection,
     private readonly reader: BatchReader,
   ) {}
 
@@ -78,7 +78,7 @@ export class DamagedRows {
     const ids = this.statements.ids.get(id) as { messageId: Uint8Array; userId: Uint8Array | null };
     const messageId = tryTo(() => fromIdText(ids.messageId)) ?? '';
     this.statements.repair.run(toIdText(messageId), toIdText(tryTo(() => fromIdText(ids.userId))), id);
-    this.statements.kill.run(now, 0, id, id + 1);
+    this.statements.kill.run({ now, isUnreadable: 0, first: id, end: id + 1 });
   }
 
   private rewriteBatch(batch: number, now: number): void {
@@ -96,7 +96,7 @@ export class DamagedRows {
     const areBodiesRead = stored !== undefined && tryTo(() => unpackBodies(items, stored)) !== undefined;
     if (!areBodiesRead) {
       for (const item of items) if (item) item[2] = 0;
-      this.statements.kill.run(now, 1, first, end);
+      this.statements.kill.run({ now, isUnreadable: 1, first, end });
     }
     const delivered = outcomes.filter((outcome) => outcome.length > 1);
     const settled = new Set(delivered.map(([position]) => position));
@@ -105,18 +105,9 @@ export class DamagedRows {
       if (item === null || settled.has(position)) return;
       gone.push([position]);
       if (own.has(position)) return;
-      const [messageId, userId, length] = item;
-      const { insert } = this.statements;
-      insert.run(
-        first + position,
-        destination,
-        source,
-        toIdText(messageId),
-        toIdText(userId ?? undefined),
-        length,
-        acceptedAt,
-        now,
-      );
+      const [messageId, userId, bytes] = item;
+      const ids = { id: first + position, messageId: toIdText(messageId), userId: toIdText(userId ?? undefined) };
+      this.statements.insert.run({ ...ids, destination, source, bytes, acceptedAt, now });
     });
     const size = delivered.length + gone.length;
     const bodies = areBodiesRead ? stored : Buffer.alloc(0);

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import { UNREADABLE } from '../../webhook-destination/queue/delivery.interface.js';
 import type { CheckedQuery } from '../../webhook-destination/queue/query.util.js';
@@ -39,14 +39,14 @@ export class DeliveryTable {
       `SELECT min(due_at) AS due_at FROM delivery WHERE destination = ? AND state IN ('queued', 'waiting')`,
     ),
     expedite: this.db.prepare(
-      `UPDATE delivery SET due_at = ?2 WHERE id IN (
-         SELECT id FROM delivery WHERE destination = ?1 AND state IN ('queued', 'waiting') AND due_at > ?2
+      `UPDATE delivery SET due_at = :now WHERE id IN (
+         SELECT id FROM delivery WHERE destination = :destination AND state IN ('queued', 'waiting') AND due_at > :now
          LIMIT ${SLICE_DUE})`,
     ),
     replay: this.db.prepare(
-      `UPDATE delivery SET state = 'queued', due_at = ?1, first_attempt_at = ?1, failed_urls = '[]', reason = NULL,
+      `UPDATE delivery SET state = 'queued', due_at = :now, first_attempt_at = :now, failed_urls = '[]', reason = NULL,
          ended_at = NULL
-       WHERE id = ?2`,
+       WHERE id = :id`,
     ),
     settle: this.db.prepare(
       `UPDATE delivery SET state = iif(:state = 'released', iif(attempts = '[]', 'queued', 'waiting'), :state),
@@ -58,7 +58,7 @@ export class DeliveryTable {
     ),
   };
 
-  constructor(private readonly db: Database.Database) {}
+  constructor(private readonly db: SqliteConnection) {}
 
   /** Ends the leases of an ended process or thread, except those of deliveries in `leased`. */
   recover(leased: number[]): void {
@@ -77,16 +77,18 @@ export class DeliveryTable {
   setBack(time: number, now: number): void {
     this.db
       .prepare(
-        `UPDATE delivery SET due_at = iif(due_at > ?2, max(due_at - ?1, ?2), due_at),
-           first_attempt_at = min(first_attempt_at, ?2)
-         WHERE state IN ('queued', 'waiting') AND (due_at > ?2 OR first_attempt_at > ?2)`,
+        `UPDATE delivery SET due_at = iif(due_at > :now, max(due_at - :time, :now), due_at),
+           first_attempt_at = min(first_attempt_at, :now)
+         WHERE state IN ('queued', 'waiting') AND (due_at > :now OR first_attempt_at > :now)`,
       )
-      .run(time, now);
+      .run({ time, now });
   }
 
   /** Gives a delivery a row of its own, because its batch cannot hold its outcome. */
   insert(row: DeliveryRow): void {
-    this.statements.insert.run({ ...row, messageId: toIdText(row.messageId), userId: toIdText(row.userId) });
+    const { messageId, userId, firstAttemptAt = null, reason = null } = row;
+    const ids = { messageId: toIdText(messageId), userId: toIdText(userId) };
+    this.statements.insert.run({ ...row, ...ids, firstAttemptAt, reason });
   }
 
   /** Leases due deliveries, oldest first, and reduces `room` by them, until it is used up. Returns the former rows. */
@@ -123,18 +125,20 @@ export class DeliveryTable {
        ORDER BY destination, id LIMIT ${SLICE_DUE}`,
     );
     const found = select.all(...parameters, after.destination, after.id) as DeliveryPlace[];
-    for (const { id } of found) this.statements.replay.run(now, id);
+    for (const { id } of found) this.statements.replay.run({ now, id });
     const next = found.length < SLICE_DUE ? undefined : found.at(-1);
     return { result: found.map(({ destination }) => destination), next };
   }
 
   /** Makes a portion of the open deliveries due; returns the number of those not due before. */
   expedite(destination: string, now: number): number {
-    return this.statements.expedite.run(destination, now).changes;
+    return this.statements.expedite.run({ destination, now }).changes;
   }
 
   /** Settles a leased delivery; returns false if it is not leased. */
   settle(settlement: SettlementRow, now: number): boolean {
-    return this.statements.settle.run({ ...settlement, now }).changes > 0;
+    const { attempt = null, firstAttemptAt = null, dueAt = null, failedUrls = null, reason = null } = settlement;
+    const given = { attempt, firstAttemptAt, dueAt, failedUrls, reason };
+    return this.statements.settle.run({ ...settlement, ...given, now }).changes > 0;
   }
 }

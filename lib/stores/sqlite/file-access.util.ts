@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fchmodSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, statSync, utimesSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Only the owner may read a queue. SQLite gives the log the mode of the file. */
@@ -19,9 +19,8 @@ export function createFile(path: string): void {
   createFolder(dirname(path));
   try {
     // An existing file must not be opened here: closing it would end a lock that this process may hold on it.
-    const file = openSync(path, 'wx', FILE_MODE);
-    fchmodSync(file, FILE_MODE); // regardless of the umask
-    closeSync(file);
+    closeSync(openSync(path, 'wx', FILE_MODE));
+    chmodSync(path, FILE_MODE); // regardless of the umask; Node's permission model has no fchmod
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

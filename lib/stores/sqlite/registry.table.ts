@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import {
   nextRevision,
@@ -19,13 +19,12 @@ export class RegistryTable {
     current: this.db.prepare('SELECT revision FROM registry WHERE kind = ? AND name = ? AND document IS NOT NULL'),
     last: this.db.prepare('SELECT coalesce(max(revision), 0) AS revision FROM registry'),
     put: this.db.prepare('REPLACE INTO registry (revision, kind, name, document) VALUES (?, ?, ?, ?)'),
-    pages: this.db.prepare("SELECT pageno FROM dbstat WHERE name = 'registry' AND pagetype = 'leaf'"),
     sweep: this.db.prepare(
       "DELETE FROM registry WHERE document IS NULL AND revision <= CASE kind WHEN 'session' THEN ? ELSE ? END",
     ),
   };
 
-  constructor(private readonly db: Database.Database) {}
+  constructor(private readonly db: SqliteConnection) {}
 
   read(after: number): RegistryRecord[] {
     const rows = this.statements.read.all(after) as Row[];
@@ -40,11 +39,6 @@ export class RegistryTable {
     const revision = nextRevision((last.get() as Row).revision);
     put.run(revision, kind, name, document ?? null);
     return revision;
-  }
-
-  /** Returns the numbers of the pages with records. */
-  pages(): number[] {
-    return (this.statements.pages.all() as { pageno: number }[]).map(({ pageno }) => pageno);
   }
 
   /** Forgets records that were removed at least {@link TOMBSTONE_AGE} ago; sessions, {@link SESSION_TIME}. */

@@ -5,35 +5,60 @@ import { isFolder } from './file-access.util.js';
 
 const { R_OK, W_OK, X_OK } = constants;
 
-/** Codes of the file system and the driver for an unusable path; the driver has no code for a failure to open. */
-const PATH_CODES = /^(E[A-Z]+|SQLITE_(CANTOPEN|READONLY|IOERR)\w*)$/;
+/** Primary result codes of SQLite. */
+const BUSY = 5;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+/** Codes of SQLite for an unusable path. */
+const PLACE_RESULTS: (number | undefined)[] = [READONLY, IOERR, CANTOPEN];
 
 /** Why a locked file cannot be used. */
 export const OPEN_ELSEWHERE = 'it is already open; each process needs its own file or a shared queue';
 
+/** An error of either driver, or of the file system. */
+interface Fault extends Error {
+  code?: string;
+  /** Of `node:sqlite`. */
+  errcode?: number;
+  /** Of `libsql`. */
+  rawCode?: number;
+}
+
 /** Whether the disk or the path is at fault, rather than the contents of the file. */
 export function isFaultOfPlace(error: unknown): boolean {
-  const { message, code = '' } = error as Error & { code?: string };
-  return code === 'SQLITE_FULL' || PATH_CODES.test(code) || isConnectionFault(message);
+  return resultOf(error as Fault) === FULL || isFaultOfPath(error as Fault);
 }
 
 /** Returns why the file cannot be used, and what to do about it. */
 export function reasonOf(error: unknown, path: string): string {
-  const { message, code = '' } = error as Error & { code?: string };
-  if (code.startsWith('SQLITE_BUSY')) return OPEN_ELSEWHERE;
-  if (code === 'SQLITE_NOTADB') return 'the file is not a SQLite database; use another file';
-  if (code.startsWith('SQLITE_CORRUPT')) return `the file is damaged (${message}); restore a backup of it`;
-  if (['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(code)) return 'the disk is full; free some space on it';
-  const isOpening = isConnectionFault(message);
-  if (!isOpening && !PATH_CODES.test(code)) return message;
+  const { message, code = '' } = error as Fault;
+  const result = resultOf(error as Fault);
+  if (result === BUSY) return OPEN_ELSEWHERE;
+  if (result === NOTADB) return 'the file is not a SQLite database; use another file';
+  if (result === CORRUPT) return `the file is damaged (${message}); restore a backup of it`;
+  if (result === FULL || ['ENOSPC', 'EDQUOT'].includes(code)) return 'the disk is full; free some space on it';
+  if (!isFaultOfPath(error as Fault)) return message;
   const fault = findFault(path);
   if (fault !== undefined) return fault;
-  if (code.startsWith('SQLITE_IOERR')) return `${message}; check the disk`;
-  return `${isOpening ? 'the file cannot be opened' : message}; use another path`;
+  if (result === IOERR) return `${message}; check the disk`;
+  return `${result === CANTOPEN ? 'the file cannot be opened' : message}; use another path`;
 }
 
-function isConnectionFault(message: string): boolean {
-  return message.startsWith('ConnectionFailed');
+/** Returns the primary result code of an error of SQLite. */
+function resultOf({ message, errcode, rawCode }: Fault): number | undefined {
+  if (message.startsWith('ConnectionFailed')) return CANTOPEN; // libsql has no code for it
+  const code = errcode ?? rawCode;
+  return code === undefined ? undefined : code & 0xff;
+}
+
+/** Whether SQLite or the file system cannot use the path. */
+function isFaultOfPath(error: Fault): boolean {
+  return PLACE_RESULTS.includes(resultOf(error)) || /^E[A-Z]+$/.test(error.code ?? '');
 }
 
 /** Returns why the file system does not allow the path, if so. */

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import type { DeliveryCount, OldestDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 
@@ -56,7 +56,7 @@ export class SqliteFigures {
     oldest: this.db.prepare(OLDEST),
   };
 
-  constructor(private readonly db: Database.Database) {}
+  constructor(private readonly db: SqliteConnection) {}
 
   counts(): DeliveryCount[] {
     return this.statements.counts.all() as DeliveryCount[];

@@ -1,12 +1,11 @@
 import { realpathSync } from 'node:fs';
 
-import Database from 'libsql';
-
 import { checkKind, createFile, identityOf, lastWriteOf, setLastWrite } from './file-access.util.js';
 import { rewriteLayout } from './sqlite-layout.js';
 import { SqliteLog } from './sqlite-log.js';
 import { SqlitePages } from './sqlite-pages.js';
 import type { SqliteWorkerData } from './sqlite-worker.interface.js';
+import { connect, engineOf, type SqliteConnection } from './sqlite.connection.js';
 
 /** Lag from which on the system clock counts as set back, in ms. */
 const MIN_LEAD = 100;
@@ -18,7 +17,7 @@ const NOT_IN_PLACE =
 
 /** The open file of a queue: its transactions, its size, and the time of its last write. */
 export class SqliteFile {
-  readonly db: Database.Database;
+  readonly db: SqliteConnection;
   /** Path of the file, with links resolved: where SQLite keeps the log. */
   readonly path: string;
   readonly pages: SqlitePages;
@@ -33,21 +32,32 @@ export class SqliteFile {
   private readonly log: SqliteLog;
   /** Identity of the open write-ahead log, known after the first transaction. */
   private logIdentity: string | undefined;
+  /** Numbers of pages to be scrubbed after the next commit. */
+  private readonly unscrubbed = new Set<number>();
+  /** Whether the pages of the registry are scrubbed after the next commit that no backup holds back. */
+  private mustScrubRegistry = false;
+  /** Why they could not be scrubbed. */
+  private scrubFault: Error | undefined;
 
   constructor(private readonly data: SqliteWorkerData) {
-    const { path, isReadOnly, now, identity } = data;
+    const { path, isReadOnly, now, identity, libsql } = data;
     checkKind(path);
     if (identity !== undefined && identityOf(path) !== identity) {
       throw new Error('the file was removed or replaced; move it back, or start the application again');
     }
     if (!isReadOnly) createFile(path);
-    this.db = new Database(path);
+    this.db = connect(path, libsql);
     this.path = realpathSync(path);
     this.identity = identityOf(this.path);
     this.now = now;
     this.setBack = lastWriteOf(this.path) - now;
     this.log = new SqliteLog(this.db, this.path);
-    this.pages = new SqlitePages(this.db);
+    this.pages = new SqlitePages(this.db, this.path);
+  }
+
+  /** Names the version of SQLite and the driver. */
+  get engine(): string {
+    return engineOf(this.db, this.data.libsql);
   }
 
   /** Runs work as one durable unit: all of it or none. */
@@ -60,10 +70,11 @@ export class SqliteFile {
       work();
       this.db.exec('COMMIT');
     } catch (error) {
-      if (this.db.inTransaction) this.db.exec('ROLLBACK');
+      this.rollBack();
       throw error;
     }
     this.log.empty();
+    this.scrubPages();
     this.saveTime();
     this.logIdentity ??= identityOf(`${this.path}-wal`);
   }
@@ -82,21 +93,27 @@ export class SqliteFile {
     return this.isFull;
   }
 
-  /** Overwrites what pages have besides their rows; returns the number of pages in the file. */
-  scrub(numbers: number[]): number {
-    this.pages.scrub(numbers);
+  /** Returns the number of pages in the file. */
+  pageCount(): number {
     return this.pages.count();
   }
 
-  /** Empties the log after the next commit, or after the first one that no backup holds back. */
-  emptyLog(waitsForBackup: boolean): void {
-    if (waitsForBackup) this.log.isEmptiedNext = true;
-    else this.log.mustBeEmptied = true;
+  /**
+   * Empties the log and overwrites what pages have besides their rows, after the next commit; a running backup starts
+   * again.
+   */
+  scrub(first: number, last: number): void {
+    for (let number = first; number <= last; number++) this.unscrubbed.add(number);
   }
 
-  /** @throws {Error} while the log may hold purged data */
+  /** As `scrub`, for the pages of the registry, once no backup is running. */
+  scrubRegistry(): void {
+    this.mustScrubRegistry = true;
+  }
+
+  /** @throws {Error} while the file or its log may hold purged data */
   confirmPurge(): void {
-    if (this.log.fault) throw this.log.fault;
+    if (this.scrubFault) throw this.scrubFault;
   }
 
   /**
@@ -111,23 +128,43 @@ export class SqliteFile {
   }
 
   close(): void {
-    if (this.db.inTransaction) this.db.exec('ROLLBACK');
-    // Except on Bun, the file is released when the thread ends.
-    if (process.versions.bun !== undefined && !this.data.isReadOnly) this.release();
+    this.rollBack();
     if (!this.data.isReadOnly && this.isAhead) {
-      this.log.mustBeEmptied = true; // otherwise the end of the thread would write to the file
+      this.log.mustBeEmptied = true; // otherwise closing it would write to the file
       this.log.empty();
       this.saveTime();
     }
     this.db.close();
   }
 
-  /** Releases the exclusive lock, which lasts as long as the write-ahead log is in use. */
-  private release(): void {
+  /** Ends the transaction, if SQLite has not. */
+  private rollBack(): void {
     try {
-      this.db.exec('PRAGMA journal_mode = DELETE; PRAGMA locking_mode = NORMAL; SELECT count(*) FROM sqlite_schema');
+      this.db.exec('ROLLBACK');
     } catch {
-      // The disk is full or gone; the lock ends with the process.
+      // There is none.
+    }
+  }
+
+  private scrubPages(): void {
+    if (this.unscrubbed.size === 0 && (!this.mustScrubRegistry || this.log.isHeldBack)) return;
+    const loss = this.findLoss();
+    try {
+      if (loss !== undefined) throw new Error(loss);
+      this.log.truncate();
+      if (this.mustScrubRegistry) for (const number of this.pages.ofTable('registry')) this.unscrubbed.add(number);
+      this.pages.scrub(this.unscrubbed);
+      if (this.pages.isOverwritten) {
+        rewriteLayout(this.db); // so that SQLite syncs the file: Node's permission model has no fsync
+        this.log.truncate();
+        this.pages.isOverwritten = false;
+      }
+      this.unscrubbed.clear();
+      this.mustScrubRegistry = false;
+      this.scrubFault = undefined;
+    } catch (error) {
+      // Commits stay valid, and a later commit tries again.
+      this.scrubFault = error as Error;
     }
   }
 

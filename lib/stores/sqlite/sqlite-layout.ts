@@ -1,8 +1,8 @@
-import type Database from 'libsql';
+import { readPragma, type SqliteConnection } from './sqlite.connection.js';
 
 import { QueueUnavailableError } from '../../common/relay.errors.js';
 import { CHECKPOINT_PAGES } from './sqlite-log.js';
-import { PAGE_SIZE, readPragma } from './sqlite-pages.js';
+import { PAGE_SIZE } from './sqlite-pages.js';
 import { restrictAccess } from './file-access.util.js';
 import { APPLICATION_ID, LAYOUT, SCHEMA } from './sqlite.schema.js';
 
@@ -19,7 +19,7 @@ const CACHE_KIB = 16_384;
  * @param isReadOnly whether to change nothing: everything that follows is in a transaction that is never committed
  * @throws {QueueUnavailableError} for a file that is open elsewhere, or that is not a readable queue
  */
-export function prepare(db: Database.Database, path: string, isReadOnly: boolean): void {
+export function prepare(db: SqliteConnection, path: string, isReadOnly: boolean): void {
   // Has no effect on an existing file.
   db.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
   // Exclusive locking keeps other processes out until this one ends, however it ends.
@@ -45,7 +45,7 @@ export function prepare(db: Database.Database, path: string, isReadOnly: boolean
  * Returns whether a file has no tables yet. Only reads.
  * @throws {QueueUnavailableError} for the file of another application, or of a version with another layout
  */
-export function isEmpty(db: Database.Database): boolean {
+export function isEmpty(db: SqliteConnection): boolean {
   const layout = readPragma(db, 'user_version');
   const applicationId = readPragma(db, 'application_id');
   if (applicationId !== APPLICATION_ID) {
@@ -61,6 +61,6 @@ export function isEmpty(db: Database.Database): boolean {
 }
 
 /** Writes to a prepared file without changing it. */
-export function rewriteLayout(db: Database.Database): void {
+export function rewriteLayout(db: SqliteConnection): void {
   db.exec(`PRAGMA user_version = ${LAYOUT}`);
 }

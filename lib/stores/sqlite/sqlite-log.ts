@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import { isBackupUnderWay } from './backup-mark.js';
 import { PAGE_SIZE } from './sqlite-pages.js';
@@ -15,16 +15,12 @@ const MAX_HELD_BACK = 1024 * 1024 * 1024;
 export class SqliteLog {
   /** Whether a backup is copying the file and then its log: meanwhile, the log only grows and is not copied. */
   isHeldBack = false;
-  /** Why the log could not be emptied. */
-  fault: Error | undefined;
   /** Whether the log is emptied after the next commit: only then does the file have its current pages and size. */
   mustBeEmptied = false;
-  /** Whether the log is emptied after the next commit that no backup holds back. */
-  isEmptiedNext = false;
 
   /** @param path where SQLite keeps the file */
   constructor(
-    private readonly db: Database.Database,
+    private readonly db: SqliteConnection,
     private readonly path: string,
   ) {}
 
@@ -45,16 +41,22 @@ export class SqliteLog {
 
   /** Empties the log if needed, which makes a running backup start again; to be called after each commit. */
   empty(): void {
-    if (!this.mustBeEmptied && (!this.isEmptiedNext || this.isHeldBack)) return;
+    if (!this.mustBeEmptied) return;
     try {
-      this.db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      this.mustBeEmptied = false;
-      this.isEmptiedNext = false;
-      this.fault = undefined;
-    } catch (error) {
+      this.truncate();
+    } catch {
       // The disk is full. Commits stay valid, and a later commit empties the log.
-      this.fault = error as Error;
     }
+  }
+
+  /**
+   * Copies the log into the file and empties it.
+   * @throws {Error} when that fails
+   */
+  truncate(): void {
+    const { busy } = this.db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
+    if (busy !== 0) throw new Error('the write-ahead log is in use and cannot be emptied');
+    this.mustBeEmptied = false;
   }
 
   size(): number {

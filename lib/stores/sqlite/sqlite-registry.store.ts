@@ -1,5 +1,4 @@
 import type { RegistryRecord, RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
-import { scrub } from './sqlite-scrub.js';
 import type { SqliteThread } from './sqlite-thread.js';
 
 /** Sources and destinations in the file. A replaced or removed document may hold secrets, so its bytes are overwritten. */
@@ -25,7 +24,7 @@ export class SqliteRegistryStore implements RegistryStore {
     if (!this.mustBeScrubbed) return;
     this.mustBeScrubbed = false;
     try {
-      await scrub(this.thread, await this.thread.call('registry', 'pages'));
+      await this.thread.call('file', 'scrubRegistry');
     } catch (error) {
       this.mustBeScrubbed = true;
       throw error;

@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import type { SweptRecords } from '../../webhook-destination/queue/delivery.interface.js';
 import { limitFairly } from '../../webhook-destination/queue/retention-bound.util.js';
@@ -48,35 +48,35 @@ export class SqliteSweep {
   private readonly statements;
 
   constructor(
-    db: Database.Database,
+    db: SqliteConnection,
     private readonly batches: BatchTable,
   ) {
     // A dead delivery always has a row of its own. Batches are read in the order of their acceptance.
     const ended = db.prepare(
       `SELECT * FROM (
          SELECT id, ended_at AS endedAt, 1 AS count, NULL AS gone FROM delivery
-         WHERE state = ?1 AND destination = ?2 AND ended_at <= ?3 ORDER BY ended_at LIMIT ${SLICE})
+         WHERE state = :state AND destination = :destination AND ended_at <= :until ORDER BY ended_at LIMIT ${SLICE})
        UNION ALL
        SELECT * FROM (
          SELECT batch * ${BATCH_SLOTS}, ended_at, delivered, gone FROM batch JOIN outcome ON batch = id
-         WHERE ?1 = 'delivered' AND destination = ?2 AND state = 'l' AND open = 0 AND delivered > 0 AND ended_at <= ?3
+         WHERE :state = 'delivered' AND destination = :destination AND state = 'l' AND open = 0 AND delivered > 0 AND ended_at <= :until
          ORDER BY id LIMIT ${SLICE})
        ORDER BY endedAt, id LIMIT ${SLICE}`,
     );
     const next = db.prepare(
       `SELECT min(destination) AS destination FROM (
          SELECT min(destination) AS destination FROM delivery
-         WHERE state = ?1 AND destination > ?2 AND ended_at IS NOT NULL
+         WHERE state = :state AND destination > :after AND ended_at IS NOT NULL
          UNION ALL
-         SELECT min(destination) FROM batch WHERE ?1 = 'delivered' AND destination > ?2)`,
+         SELECT min(destination) FROM batch WHERE :state = 'delivered' AND destination > :after)`,
     );
     const known = db.prepare(
       `SELECT min(since) AS since, total(count) AS count FROM (
          SELECT min(ended_at) AS since, count(*) AS count FROM delivery
-         WHERE state = ?1 AND destination = ?2 AND ended_at IS NOT NULL
+         WHERE state = :state AND destination = :destination AND ended_at IS NOT NULL
          UNION ALL
          SELECT min(ended_at), total(delivered) FROM batch JOIN outcome ON batch = id
-         WHERE ?1 = 'delivered' AND destination = ?2 AND delivered > 0)`,
+         WHERE :state = 'delivered' AND destination = :destination AND delivered > 0)`,
     );
     this.statements = { ended, next, known };
   }
@@ -110,7 +110,7 @@ export class SqliteSweep {
     const known = (this.known[state] = { since: now, count: 0 });
     const counts: { destination: string; count: number }[] = [];
     for (let destination = this.next(state, ''); destination !== null; destination = this.next(state, destination)) {
-      const read = this.statements.known.get(state, destination) as { since: number | null; count: number };
+      const read = this.statements.known.get({ state, destination }) as { since: number | null; count: number };
       known.since = Math.min(known.since, read.since ?? now);
       yield;
       const isOld = read.since !== null && read.since <= now - age;
@@ -130,7 +130,7 @@ export class SqliteSweep {
   private *remove(state: EndedState, destination: string, until: number, most: number): Generator<void, number> {
     let sum = 0;
     for (let removed = 1; removed > 0 && sum < most; sum += removed) {
-      removed = this.removeSlice(this.statements.ended.all(state, destination, until) as Ended[], most - sum);
+      removed = this.removeSlice(this.statements.ended.all({ state, destination, until }) as Ended[], most - sum);
       this.swept.removed += removed;
       yield;
     }
@@ -138,7 +138,7 @@ export class SqliteSweep {
   }
 
   private next(state: EndedState, destination: string): string | null {
-    return (this.statements.next.get(state, destination) as { destination: string | null }).destination;
+    return (this.statements.next.get({ state, after: destination }) as { destination: string | null }).destination;
   }
 
   /** Removes a slice of the listed records, at most `most`. */

@@ -3,8 +3,9 @@ import type { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../client/error.util.js';
 import { ClosedError, QueueUnavailableError } from '../../common/relay.errors.js';
 import type { NewBatchRow } from './delivery-rows.js';
-import { explainThreadError } from './sqlite.driver.cjs';
+import { explainThreadError } from './libsql.util.cjs';
 import type {
+  OpenedFile,
   SqliteAnswers,
   SqliteCall,
   SqliteOperation,
@@ -76,9 +77,9 @@ export class SqliteThread {
     private readonly onLoss: (reason: string | undefined) => void,
   ) {}
 
-  /** Starts the thread; resolves with the identity of the file, once it is open. */
-  async start(data: Omit<SqliteWorkerData, 'path' | 'lock' | 'driver'>): Promise<string | undefined> {
-    if (this.isOpen) return data.identity;
+  /** Starts the thread; resolves with what is known of the file, once it is open. */
+  async start(data: Omit<SqliteWorkerData, 'path' | 'lock' | 'libsql'>): Promise<OpenedFile> {
+    if (this.isOpen) return this.call('thread', 'open');
     const { path } = this;
     const memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
     const worker = startWorker({ ...data, path, lock: memory }, (reason) => queueMessage(path, reason));
@@ -101,9 +102,9 @@ export class SqliteThread {
       });
     });
     try {
-      const identity = await this.call('thread', 'open');
+      const opened = await this.call('thread', 'open');
       this.isOpen = true;
-      return identity;
+      return opened;
     } catch (error) {
       await this.close().catch(() => undefined);
       this.failure = error as Error;

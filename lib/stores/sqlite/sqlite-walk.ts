@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import { isOpen, isOpenNotice } from '../../webhook-destination/queue/delivery.interface.js';
 import {
@@ -39,7 +39,7 @@ export class SqliteWalk {
   private readonly statements;
 
   constructor(
-    private readonly db: Database.Database,
+    private readonly db: SqliteConnection,
     private readonly batches: BatchTable,
   ) {
     const bound = (table: string, count: number) =>

@@ -1,4 +1,5 @@
 import type { RetentionBound } from '../../webhook-destination/queue/retention.options.js';
+import type { SqliteFile } from './sqlite-file.js';
 import type { SqliteDatabase } from './sqlite.database.js';
 
 /** How a file is used. */
@@ -21,15 +22,15 @@ export interface SqliteWorkerData extends SqliteFileOptions {
   now: number;
   /** Memory of the `ThreadLock`. */
   lock: SharedArrayBuffer;
-  /** The file from which the thread requires `libsql`. */
-  driver: string;
+  /** The file from which the thread requires `libsql`; undefined to use `node:sqlite`. */
+  libsql: string | undefined;
 }
 
 /** Start parameters of a thread that checks the copy of a backup and ends. */
 export interface CopyCheckData {
   copy: string;
   /** As in {@link SqliteWorkerData}. */
-  driver: string;
+  libsql: string | undefined;
 }
 
 /** Result of a check; without a reason, the copy is complete and undamaged. */
@@ -39,12 +40,15 @@ export interface CopyCheck {
   isFaultOfPlace?: boolean;
 }
 
+/** What is known of a file once it is open. */
+export type OpenedFile = Pick<SqliteFile, 'identity' | 'engine'>;
+
 /** Parts of the thread whose methods can be called. */
 export interface SqliteParts extends Pick<SqliteDatabase, 'file' | 'figures' | 'registry' | 'series' | 'walk'> {
   queue: SqliteDatabase;
   thread: {
-    /** Returns the identity of the file, once it is open. */
-    open: () => string | undefined;
+    /** Returns what is known of the file, once it is open. */
+    open: () => OpenedFile;
     /** Ends the thread. */
     close: () => void;
   };

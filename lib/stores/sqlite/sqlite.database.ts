@@ -1,4 +1,4 @@
-import type Database from 'libsql';
+import type { SqliteConnection } from './sqlite.connection.js';
 
 import type { SweptRecords } from '../../webhook-destination/queue/delivery.interface.js';
 import type { ClaimLimit } from '../../webhook-destination/queue/store/delivery-store.interface.js';
@@ -194,7 +194,7 @@ class SeriesTable {
     ),
   };
 
-  constructor(private readonly db: Database.Database) {}
+  constructor(private readonly db: SqliteConnection) {}
 
   write(records: SeriesRecord[], oldest: number): void {
     for (const { series, minute, writer, text } of records) this.statements.put.run(series, minute, writer, text);

@@ -46,8 +46,9 @@ class SqliteOptions extends QueueOptions {
 
 /**
  * Creates the embedded queue: a SQLite file in WAL mode, synced at each commit, so that accepted messages survive a
- * crash. It needs no other service. `open` rejects when the file is already open, belongs to another application,
- * cannot be written, or has the layout of another version.
+ * crash. It needs no other service. It uses `node:sqlite` of Node 22.13 and later; Node 20 needs the package `libsql`:
+ * `npm install libsql@0.5`. `open` rejects when that is missing, or when the file is already open, belongs to another
+ * application, cannot be written, or has the layout of another version.
  * @throws {OptionsError} that names the option at fault
  */
 export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFactory {

@@ -39,13 +39,15 @@ import {
   toSettlementRows,
   toUnattempted,
 } from './delivery.mapper.js';
-import { scrub } from './sqlite-scrub.js';
 import { SqliteRegistryStore } from './sqlite-registry.store.js';
 import { queueMessage, SqliteThread } from './sqlite-thread.js';
 import { StoreReopening } from './store-reopening.js';
 
 /** With this many deliveries, the thread begins to write while the process reads more requests. */
 const FULL_TURN = 75;
+
+/** Pages that one call scrubs: other calls of the thread wait meanwhile. */
+const SCRUBBED_PAGES = 512;
 
 /** Deliveries in a SQLite file, written by a thread of its own. If the thread fails, another one is started. */
 export class SqliteStore implements DeliveryStore {
@@ -105,14 +107,19 @@ export class SqliteStore implements DeliveryStore {
     await this.reopening.stop();
     this.owner = owner;
     this.identity = undefined;
-    await this.startThread();
+    const engine = await this.startThread();
+    this.logger.log(queueMessage(this.path, `opened with ${engine}`));
   }
 
-  private async startThread(): Promise<void> {
+  /** Resolves with a text that names the version of SQLite and the driver. */
+  private async startThread(): Promise<string> {
     const leased = this.owner?.leased().map(Number) ?? [];
-    const { options, identity } = this;
-    this.identity = await this.thread.start({ ...options, identity, leased, now: this.owner?.now() ?? Date.now() });
+    const { options } = this;
+    const now = this.owner?.now() ?? Date.now();
+    const { identity, engine } = await this.thread.start({ ...options, identity: this.identity, leased, now });
+    this.identity = identity;
     this.registry.mustBeScrubbed = !options.isReadOnly; // an earlier process may have been killed
+    return engine;
   }
 
   private async reopen(): Promise<void> {
@@ -202,7 +209,10 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async scrub(): Promise<void> {
-    await scrub(this.thread);
+    // Towards the beginning of the file, as pages move when it shrinks.
+    for (let end = await this.thread.call('file', 'pageCount'); end > 0; end -= SCRUBBED_PAGES) {
+      await this.thread.call('file', 'scrub', Math.max(end - SCRUBBED_PAGES, 0) + 1, end);
+    }
     await this.thread.call('file', 'confirmPurge');
   }
 

@@ -23,7 +23,8 @@ function open(): void {
   try {
     const queue = new SqliteDatabase(data);
     const { file, figures, registry, series, walk } = queue;
-    const thread = { open: () => file.identity, close: () => undefined }; // what they do is not part of a transaction
+    const { identity, engine } = file;
+    const thread = { open: () => ({ identity, engine }), close: () => undefined }; // what they do is not part of a transaction
     parts = { queue, file, figures, registry, series, walk, thread };
   } catch (error) {
     openFailure = error as Error;
@@ -95,7 +96,7 @@ function serve(): void {
 const given = workerData as SqliteWorkerData | CopyCheckData;
 if ('copy' in given) {
   // The driver releases the file only when its thread ends, as it does here.
-  port.postMessage(checkCopy(given.copy));
+  port.postMessage(checkCopy(given));
 } else {
   data = given;
   serve();

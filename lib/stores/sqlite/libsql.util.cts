@@ -1,30 +1,22 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 
-const PACKAGE = 'nestjs-analytics-relay/package.json';
-
 /**
- * Finds a file from which `libsql` can be required.
- *
- * For a bundle, that is the bundle itself, or else this package if it is installed beside it: with pnpm, only this
- * package can resolve its dependencies.
+ * Finds a file from which `libsql` can be required: this one, or a bundle that has it, or one of the working directory.
  *
  * @throws {Error} that says what to install, and where
  */
-export function findDriver(): string {
+export function findLibsql(): string {
   // Only a bundle of ES modules has no `__filename`.
   const places = [
     typeof __filename === 'string' ? __filename : (process.argv[1] ?? process.cwd()),
     join(process.cwd(), 'package.json'),
   ];
-  for (const place of places) {
-    for (const file of [place, resolveFrom(place, PACKAGE)]) {
-      if (file !== undefined && resolveFrom(file, 'libsql') !== undefined) return file;
-    }
-  }
+  const found = places.find(canRequire);
+  if (found !== undefined) return found;
   throw new Error(
-    `the package libsql is not installed, searched from ${places.join(' and ')}. ` +
-      'It is optional, and bundlers leave it out because it is native code: run npm install libsql@0.5 where the application runs',
+    'this version of Node has no node:sqlite, and the package libsql is not installed, searched from ' +
+      `${places.join(' and ')}. Use Node 22.13 or later, or run npm install libsql@0.5 where the application runs`,
   );
 }
 
@@ -42,10 +34,11 @@ export function explainThreadError({ code, message }: NodeJS.ErrnoException): st
   );
 }
 
-function resolveFrom(file: string, name: string): string | undefined {
+function canRequire(file: string): boolean {
   try {
-    return createRequire(file).resolve(name);
+    createRequire(file).resolve('libsql');
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
