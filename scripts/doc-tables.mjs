@@ -1,4 +1,5 @@
-// Writes the tables of options and error codes in docs/ from comments in lib/: node scripts/doc-tables.mjs [--check]
+// Writes the tables of options and error codes in docs/ from comments in lib/, and the figures of README.md, docs/ and
+// bench/README.md from bench/figures.json (scripts/figures.mjs): node scripts/doc-tables.mjs [--check]
 // A table stands between `<!-- options: Type -->` and `<!-- /options -->`. Several types share a table, separated by
 // spaces; `without Type` leaves out the properties that Type declares. `<!-- errors: group -->` takes groups of
 // lib/client/error.codes.ts.
@@ -7,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 import { format, resolveConfig } from 'prettier';
 
+import { withFigures } from './figures.mjs';
 import { slugOf } from './heading-slug.mjs';
 import { OptionReader } from './option-reader.mjs';
 
@@ -14,7 +16,7 @@ const TABLE = /(<!-- options: ([\w ]+) -->)[^]*?(<!-- \/options -->)/g;
 const ERROR_TABLE = /(<!-- errors: ([\w ]+) -->)[^]*?(<!-- \/errors -->)/g;
 const ERROR_GROUP = /^(?:const|type) (\w+) =.*\n((?: {2}.*\n)+)/gm;
 const ERROR = /^ {2}(?:(?<key>\w+): (?<status>\d+),|\| (?<type>'\w+'|`[^`]+`);?) \/\/ (?<text>.+)$/;
-const docs = new URL('../docs/', import.meta.url);
+const root = new URL('../', import.meta.url);
 const faults = [];
 
 /** The option types that a marker names. */
@@ -67,25 +69,27 @@ function toErrorTable(rows) {
   );
 }
 
-const reader = new OptionReader(fileURLToPath(new URL('../', import.meta.url)));
+const reader = new OptionReader(fileURLToPath(root));
 const errors = readErrors();
 const listed = new Set();
 const outdated = [];
-for (const page of readdirSync(docs).filter((name) => name.endsWith('.md'))) {
-  const url = new URL(page, docs);
+const pages = readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'));
+for (const page of ['README.md', 'bench/README.md', ...pages.map((name) => `docs/${name}`)]) {
+  const url = new URL(page, root);
   const markdown = readFileSync(url, 'utf8');
-  if (!/<!-- (options|errors):/.test(markdown)) continue;
+  if (!/<!-- (options|errors|figures?):/.test(markdown)) continue;
   const anchors = anchorsOf(markdown);
   const withOptions = markdown.replaceAll(TABLE, (_all, begin, marker, end) => {
     const { included, without } = typesOf(marker);
     const rows = included.flatMap((type) => reader.read(type, { without, anchors }));
     return [begin, '', ...toOptionTable(rows), '', end].join('\n');
   });
-  const written = withOptions.replaceAll(ERROR_TABLE, (_all, begin, marker, end) => {
+  const withErrors = withOptions.replaceAll(ERROR_TABLE, (_all, begin, marker, end) => {
     const groups = marker.split(' ');
     for (const group of groups) listed.add(group);
     return [begin, '', ...toErrorTable(groups.flatMap((group) => errors.get(group))), '', end].join('\n');
   });
+  const written = withFigures(withErrors, (fault) => faults.push(`${page}: ${fault}`));
   const path = fileURLToPath(url);
   const formatted = await format(written, { ...(await resolveConfig(path)), filepath: path });
   if (formatted === markdown) continue;
@@ -99,9 +103,7 @@ faults.push(
   ...reader.faults,
   ...unlisted.map((group) => `${group} has no table in docs/: add <!-- errors: ${group} -->`),
   ...missing.map((type) => `${type} has no table in docs/: add <!-- options: ${type} -->`),
-  ...(process.argv.includes('--check')
-    ? outdated.map((page) => `docs/${page} is out of date: npm run docs:tables`)
-    : []),
+  ...(process.argv.includes('--check') ? outdated.map((page) => `${page} is out of date: npm run docs:tables`) : []),
 );
 for (const fault of new Set(faults)) process.stderr.write(`${fault}\n`);
 process.exitCode = faults.length > 0 ? 1 : 0;

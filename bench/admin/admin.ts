@@ -88,6 +88,7 @@ async function measure(): Promise<void> {
     ]);
   }
   printTable(
+    `admin-${batch}`,
     `${count} deliveries in SQLite, accepted ${batch} at a time; ms`,
     ['asked for', 'found', 'portions', 'median', 'slowest', 'together'],
     rows,

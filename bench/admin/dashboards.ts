@@ -91,6 +91,7 @@ async function measure(): Promise<void> {
   }
   const sent = await load.stop();
   printTable(
+    'dashboards',
     `${rate} events/s wanted, ${sent.toFixed(0)} sent, through HTTP, SQLite and signed webhooks`,
     ['page', 'CPU without, ms a second', 'CPU with / without', 'rounds'],
     rows,

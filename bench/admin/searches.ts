@@ -75,6 +75,7 @@ async function measure(engine: string): Promise<string[]> {
 const rows: string[][] = [];
 for (const engine of option('only')?.split(';') ?? ['memory', 'sqlite']) rows.push(await measure(engine));
 printTable(
+  'searches',
   `From the post of a message to its webhook, p50 in ms, without and with ${READERS} readers`,
   ['queue', 'alone', 'with readers', 'ratio', 'answers/s'],
   rows,

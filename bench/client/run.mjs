@@ -3,6 +3,7 @@
 //   npm run bench:client -- quick         a fifth of the runs
 //   npm run bench:client -- burst quick   one part: cpu, heap, burst, turn or length
 import { contenders } from './contenders.mjs';
+import { recordTable } from '../support/figures.mjs';
 import { answer, median, result, start } from './processes.mjs';
 
 const REPEATS = process.argv.includes('quick') ? 1 : 5;
@@ -57,23 +58,25 @@ async function burstTable(perTurn) {
   const connections = new Map();
   const delays = await alternating(BURST, (name) => burst(name, perTurn, connections));
   table(
+    perTurn === 100 ? 'burst' : 'turn',
     `Event-loop delay while 20,000 events are recorded, ${perTurn.toLocaleString('en')} at each turn, and delivered`,
     ['', 'p99', 'more than the floor', 'connections'],
     [...delays].map(([name, p99]) => [
       name,
       `${p99.toFixed(1)} ms`,
       `${(p99 - delays.get(floorOf(name))).toFixed(1)} ms`,
-      connections.get(name),
+      `${connections.get(name)}`,
     ]),
   );
 }
 
-function table(title, header, rows) {
+function table(name, title, header, rows) {
+  recordTable(`client-${name}`, title, header, rows);
   console.log(`\n${title}\n`);
   for (const row of [header, header.map(() => '---'), ...rows]) console.log(`| ${row.join(' | ')} |`);
 }
 
-const us = (value) => `${value.toFixed(1)} us`;
+const us = (value) => `${value.toFixed(1)} µs`;
 const ratio = (value) => value.toFixed(2);
 const floorOf = (name) => (/keepAlive|node:http/.test(name) ? 'floor, node:http' : 'floor, fetch');
 
@@ -85,8 +88,9 @@ const parts = {
       );
       const segment = figures.get('@segment/analytics-node');
       table(
+        `batches-${batchSize}`,
         `CPU per event, batches of ${batchSize}`,
-        ['', 'CPU', 'of the floor', 'of @segment/analytics-node'],
+        ['', 'CPU', 'x floor', 'x @segment/analytics-node'],
         [...figures].map(([name, cpu]) => [
           name,
           us(cpu),
@@ -100,6 +104,7 @@ const parts = {
   async heap() {
     const { pending, bytes, perEvent } = await result('heap.child.mjs', [], ['--expose-gc']);
     table(
+      'memory',
       `Memory per queued event, ${pending} queued, no answer from the service`,
       ['JSON', 'memory', 'of the JSON'],
       [[`${bytes} B`, `${perEvent.toFixed(0)} B`, ratio(perEvent / bytes)]],
@@ -118,6 +123,7 @@ const parts = {
       rows.push([name, ...[...figures.values()].map(us)]);
     }
     table(
+      'length',
       'CPU per event once so many were delivered, batches of 100',
       ['', ...LENGTHS.map((length) => length.toLocaleString('en'))],
       rows,

@@ -79,9 +79,10 @@ export async function measureBacklog(engine: Engine, full: boolean): Promise<Goa
   await many.remove();
   const of = (list: Measured[], figure: keyof DrainCost) => median(list.map(({ draining }) => draining[figure]));
   printTable(
+    `forward-backlog-${engine}`,
     `${name} queue with a backlog, filled by one process and drained by others, CPU of all threads and of the store, ` +
       `medians of ${rounds} rounds`,
-    ['queued', 'delivery us', 'time us', 'add us', 'start ms', 'memory filling MB', 'draining MB'],
+    ['queued', 'CPU µs/delivery', 'time, µs', 'CPU to add, µs', 'start ms', 'memory filling MB', 'draining MB'],
     [runs.few, runs.many].map((list, index) => [
       [FEW, size][index]!.toLocaleString('en'),
       of(list, 'cpu').toFixed(1),

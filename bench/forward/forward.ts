@@ -69,8 +69,9 @@ async function compare(scenario: Scenario, columns: string[]): Promise<Map<strin
   const cpu = new Map([...costs].map(([column, list]) => [column, median(list.map((cost) => cost.cpu))]));
   const base = cpu.get('floor')!;
   printTable(
+    `forward-${scenario.replace(' ', '-')}`,
     `${scenario}: ${COUNT} messages, medians of ${ROUNDS} rounds`,
-    ['', 'CPU us/event', 'x floor', 'events/s', 'of CPU, main thread', 'memory MB'],
+    ['', 'CPU µs/event', 'x floor', 'events/s', 'of CPU, main thread', 'memory MB'],
     [...costs].map(([column, list]) => [
       column,
       ((cpu.get(column)! * 1_000) / COUNT).toFixed(1),

@@ -66,8 +66,9 @@ export async function measureIsolation(full: boolean): Promise<Goal[]> {
   const at = (runs: number[][], quantile: number) =>
     median(runs.map((latencies) => latencies[Math.floor(quantile * latencies.length)]!));
   printTable(
+    'forward-isolation',
     `healthy destination, ${RATE} messages/s, from POST to arrival in ms, medians of ${rounds} rounds`,
-    ['', 'p50', 'p90', 'p99'],
+    ['', 'p50, ms', 'p90, ms', 'p99, ms'],
     Object.entries({ alone: figures.alone, 'beside a dead one': figures.beside }).map(([name, runs]) => [
       name,
       ...[0.5, 0.9, 0.99].map((quantile) => at(runs, quantile).toFixed(2)),

@@ -90,8 +90,9 @@ export async function measureScaled(rounds: number): Promise<Goal[]> {
     return [kind, String(processes), ...rest];
   });
   printTable(
+    'forward-scaled',
     `delivering from a shared queue, medians of ${rounds} rounds`,
-    ['', 'processes', 'events/s', 'CPU us/event', 'of the store'],
+    ['', 'processes', 'events/s', 'CPU µs/event', 'CPU of the store, µs/event'],
     rows,
   );
   return [1, 2].map((processes) => ({

@@ -66,8 +66,9 @@ async function compare(platform: Platform, shape: Shape): Promise<Map<ContenderN
   const ratio = (list: Result[], figure: keyof Result) =>
     median(list.map((result, round) => result[figure] / floor[round]![figure]));
   printTable(
+    `ingest-${platform.toLowerCase()}-${shape}`,
     `${platform}, ${shape === 'batch' ? `batches of ${BATCH} events` : 'single events'}: medians of ${ROUNDS} rounds`,
-    ['', 'requests/s', 'x floor', 'CPU us/event', 'x floor'],
+    ['', 'requests/s', 'requests, x floor', 'CPU µs/event', 'CPU, x floor'],
     [...results].map(([contender, list]) => [
       contender,
       median(list.map(({ rate }) => rate)).toFixed(0),

@@ -93,10 +93,11 @@ async function compare(engine: string): Promise<Goal[]> {
   const one = rows.get(counts[0]!)!;
   const idle = (field: 'memory' | 'idle', count: number) => (rows.get(count)![field] - one[field]) / 1_024 / count;
   printTable(
+    `many-${engine}`,
     `${engine}, medians of ${rounds} rounds`,
     [
       'destinations',
-      'CPU us/delivery',
+      'CPU µs/delivery',
       'x the first',
       'deliveries/s',
       'start ms',
@@ -153,6 +154,7 @@ async function compareLatency(engine: string): Promise<Goal> {
   }
   const p99 = { healthy: median(healthy), besideDown: median(besideDown) };
   printTable(
+    `many-${engine}-down`,
     `${engine}, ${BESIDE_DOWN} destinations, a batch each ${INTERVAL} ms, medians of ${rounds} rounds`,
     ['p99 ms, none down', `one down in ${ONE_DOWN_IN}`, 'x'],
     [[p99.healthy.toFixed(1), p99.besideDown.toFixed(1), (p99.besideDown / p99.healthy).toFixed(2)]],

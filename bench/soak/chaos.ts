@@ -107,11 +107,12 @@ receivers.close();
 await store.remove();
 
 printTable(
+  `chaos-${engine}`,
   `${engine}, ${minutes} min, --seed=${seed}`,
   ['fault', 'times'],
   [...counts].map(([name, count]) => [name, String(count)]),
 );
-printAccounts(ledger);
+printAccounts(`chaos-${engine}`, ledger);
 console.log(`batches posted again: ${load.repeated}`);
 printGoals([
   ...accountGoals(ledger, { ...plan, kills: [...counts.values()].reduce((sum, count) => sum + count, 0) }),

@@ -43,6 +43,7 @@ function quarterOf(samples: Sample[], quarter: number, { duration }: SoakPlan): 
 export function printQuarters(samples: Sample[], plan: SoakPlan): void {
   const { engine, duration, rate, kills } = plan;
   printTable(
+    `soak-${engine}`,
     `${engine}: ${rate} messages/s for ${duration / 60_000} min, ${kills} kills; a line for each quarter; a failed ` +
       `delivery is retried for ${plan.retryWindow / 1_000} s, records kept for ${plan.records / 1_000} s`,
     ['quarter', ...figures.map(([, { title }]) => title), 'cpu', 'loop p99 ms', 'open', 'accepted/s', 'webhooks/s'],
@@ -66,8 +67,9 @@ export function printQuarters(samples: Sample[], plan: SoakPlan): void {
 }
 
 /** What became of the messages at each destination. */
-export function printAccounts(ledger: SoakLedger): void {
+export function printAccounts(bench: string, ledger: SoakLedger): void {
   printTable(
+    `${bench}-accounts`,
     `${ledger.acceptedCount} messages accepted`,
     ['destination', 'delivered', 'given up', 'missing', 'repeated', 'given up without an attempt'],
     DESTINATIONS.map((destination) => {

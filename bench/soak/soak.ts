@@ -89,7 +89,7 @@ receivers.close();
 await store.remove();
 
 printQuarters(samples, plan);
-printAccounts(ledger);
+printAccounts(`soak-${engine}`, ledger);
 console.log(`batches posted again: ${load.repeated}`);
 printGoals([
   ...flatGoals(samples, plan),

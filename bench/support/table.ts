@@ -1,3 +1,5 @@
+import { recordTable } from './figures.mjs';
+
 /** A figure and its bound. */
 export interface Goal {
   figure: string;
@@ -7,8 +9,9 @@ export interface Goal {
 
 export const median = (values: number[]): number => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
-/** Prints a table as Markdown. */
-export function printTable(title: string, head: string[], rows: string[][]): void {
+/** Prints a table as Markdown. With `--record`, bench/figures.json gets it under the name, if it has one. */
+export function printTable(name: string | undefined, title: string, head: string[], rows: string[][]): void {
+  if (name !== undefined) recordTable(name, title, head, rows);
   const widths = head.map((cell, column) => Math.max(cell.length, ...rows.map((row) => row[column]!.length)));
   const line = (cells: string[]) => `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(' | ')} |`;
   console.log(`\n${title}\n`);
@@ -20,6 +23,7 @@ export function printTable(title: string, head: string[], rows: string[][]): voi
 /** Prints which goals are reached; the process fails when one is not. */
 export function printGoals(goals: Goal[]): void {
   printTable(
+    undefined,
     'goals',
     ['figure', 'measured', 'at most', ''],
     goals.map(({ figure, value, atMost }) => [

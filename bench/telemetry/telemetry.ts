@@ -71,8 +71,9 @@ for (const way of WAYS) {
   }
 }
 printTable(
+  'telemetry',
   `medians of ${ROUNDS} rounds of bursts of ${BURST} events`,
-  ['', 'CPU us/event without', ...TRACINGS.slice(1).map((tracing) => `${tracing}, x`)],
+  ['', 'CPU µs/event without', ...TRACINGS.slice(1).map((tracing) => `${tracing}, x`)],
   rows,
 );
 printGoals(goals);
