@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import Rudder from '@rudderstack/rudder-sdk-node';
 
 import { contenders } from '../client/contenders.mjs';
@@ -29,11 +31,11 @@ const USUAL = { round: 2_000, warmUp: 10_000, events: 40_000 };
 async function rudderPersistent(url: string, batchSize: number, prefix: string): Promise<Client> {
   const analytics = new Rudder('wk_bench', { dataPlaneUrl: url, flushAt: batchSize, gzip: false, logLevel: 'error' });
   const { hostname: host, port } = new URL(REDIS_URL);
-  await new Promise<void>((resolve, reject) =>
-    analytics.createPersistenceQueue({ prefix, redisOpts: { host, port: Number(port || 6_379) } }, (error) =>
-      error ? reject(new Error(String(error))) : resolve(),
-    ),
-  );
+  const queueOptions = { prefix, redisOpts: { host, port: Number(port || 6_379) } };
+  const open = () =>
+    new Promise<boolean>((resolve) => analytics.createPersistenceQueue(queueOptions, (error) => resolve(!error)));
+  // The lock of a killed process holds its batch for 30 s; until then there is an error, after which one is to try again.
+  while (!(await open())) await sleep(5_000);
   const under = new Set<() => void>();
   let drained: (() => void) | undefined;
   return {

@@ -7,19 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { storeCpu } from '../forward/store.cpu.js';
 import { Child } from '../support/child.js';
 import type { ReceiverReport } from '../support/receiver.js';
-import type { Survival } from './figures.js';
 import type { PeerCost } from './peer.process.js';
 import { PEERS } from './peers/index.js';
 import type { Place } from './peers/peer.js';
 import { removePrefix } from './peers/stores.js';
-
-/** What one run measured; times in us for each delivery. */
-export interface Measured {
-  rate: number;
-  cpu: number;
-  store?: number;
-  memory: number;
-}
+import type { Measured, Survival } from './row.js';
 
 /** Messages posted in a run that ends with a kill, and how many have been delivered when it comes. */
 const KILL_COUNT = 6_000;

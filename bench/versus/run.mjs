@@ -16,7 +16,9 @@ function run(command, args, output = 'inherit') {
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
-  console.error(`bench:versus needs Node 22.18 or later, as graphile-worker does; this is Node ${process.versions.node}`);
+  console.error(
+    `bench:versus needs Node 22.18 or later, as graphile-worker does; this is Node ${process.versions.node}`,
+  );
   process.exit(1);
 }
 

@@ -1,39 +1,56 @@
 // npm run bench:versus: this package beside what one would take or write in its place. Options: --only=forwarding or
-// collecting, --rounds=3, --times=1 for a longer or shorter run. Only a whole run writes figures.json and table.md.
+// collecting, --rounds=3, --times=1 for a longer or shorter run.
 import { option } from '../support/option.js';
-import { median } from '../support/table.js';
-import { CLIENTS, killClient, measureClient } from './collect.bench.js';
-import { describeRun, type Row, type Survival, toMarkdown, writeFigures } from './figures.js';
-import { killPeer, type Measured, measurePeer } from './forward.bench.js';
+import { median, printTable } from '../support/table.js';
+import { CLIENTS } from './clients.js';
+import { killClient, measureClient } from './collect.bench.js';
+import { killPeer, measurePeer } from './forward.bench.js';
 import { PEERS } from './peers/index.js';
+import { describeStores } from './peers/stores.js';
+import { HEAD, type Measured, type Row, type Survival, toCells } from './row.js';
 
 const ROUNDS = Number(option('rounds') ?? 3);
 const TIMES = Number(option('times') ?? 1);
 const ONLY = option('only');
 
-/** Deliveries that are measured, and those before. */
-const COUNT = 10_000 * TIMES;
-const WARM_UP = 6_000 * TIMES;
+/** A half of the table: what is measured, and what is killed. */
+interface Part {
+  name: 'forwarding' | 'collecting';
+  /** The first is the floor. */
+  ways: string[];
+  measure(way: string): Promise<Measured>;
+  kill(way: string): Promise<{ survival: Promise<Survival> }>;
+}
 
-/** Medians of rounds in which all take turns; a ratio compares runs of the same round. The first is the floor. */
-async function compare(
-  part: Row['part'],
-  names: string[],
-  measure: (name: string) => Promise<Measured>,
-): Promise<Row[]> {
-  const runs = new Map<string, Measured[]>(names.map((name) => [name, []]));
+const PARTS: Part[] = [
+  {
+    name: 'forwarding',
+    ways: Object.keys(PEERS),
+    measure: (way) => measurePeer(way, 6_000 * TIMES, 10_000 * TIMES),
+    kill: killPeer,
+  },
+  {
+    name: 'collecting',
+    ways: Object.keys(CLIENTS),
+    measure: (way) => measureClient(way, TIMES),
+    kill: killClient,
+  },
+];
+
+/** Medians of rounds in which all ways take turns; a ratio compares runs of the same round. */
+async function compare({ name, ways, measure }: Part): Promise<Row[]> {
+  const runs = new Map<string, Measured[]>(ways.map((way) => [way, []]));
   for (let round = 0; round < ROUNDS; round++) {
-    for (const name of names) {
-      const measured = await measure(name);
-      runs.get(name)!.push(measured);
-      console.error(`${part}, round ${round + 1}, ${name}: ${JSON.stringify(measured)}`);
+    for (const way of ways) {
+      const measured = await measure(way);
+      runs.get(way)!.push(measured);
+      console.error(`${name}, round ${round + 1}, ${way}: ${JSON.stringify(measured)}`);
     }
   }
-  const [floor] = runs.values() as unknown as [Measured[]];
+  const floor = runs.get(ways[0]!)!;
   return [...runs].map(([way, list]) => {
     const of = (pick: (measured: Measured, round: number) => number) => median(list.map(pick));
     return {
-      part,
       way,
       rate: of(({ rate }) => rate),
       cpu: of(({ cpu }) => cpu),
@@ -44,23 +61,27 @@ async function compare(
   });
 }
 
-const rows: Row[] = [];
+/** Kills the ways one after the other; what they held is waited for together. */
+async function killAll({ ways, kill }: Part): Promise<Map<string, Promise<Survival>>> {
+  const survivals = new Map<string, Promise<Survival>>();
+  for (const way of ways) survivals.set(way, (await kill(way)).survival);
+  return survivals;
+}
+
+const parts = PARTS.filter(({ name }) => ONLY === undefined || ONLY === name);
+const rows = new Map<Part, Row[]>();
+for (const part of parts) rows.set(part, await compare(part));
 const survivals = new Map<string, Promise<Survival>>();
-if (ONLY !== 'collecting') {
-  const names = Object.keys(PEERS);
-  rows.push(...(await compare('forwarding', names, (name) => measurePeer(name, WARM_UP, COUNT))));
+for (const part of parts) for (const [way, survival] of await killAll(part)) survivals.set(way, survival);
+
+const cells: string[][] = [];
+for (const part of parts) {
+  cells.push([`_${part.name}_`, ...HEAD.slice(1).map(() => '')]);
+  for (const row of rows.get(part)!) cells.push(toCells(row, await survivals.get(row.way)!));
 }
-if (ONLY !== 'forwarding') {
-  rows.push(...(await compare('collecting', Object.keys(CLIENTS), (name) => measureClient(name, TIMES))));
-}
-// Killed one after the other; what they held is waited for together.
-for (const { part, way } of rows) {
-  const { survival } = await (part === 'forwarding' ? killPeer(way) : killClient(way));
-  survivals.set(way, survival);
-}
-for (const row of rows) {
-  row.survival = await survivals.get(row.way)!;
-  console.error(`killed, ${row.way}: ${JSON.stringify(row.survival)}`);
-}
-console.log(`\n${toMarkdown(rows)}`);
-if (ONLY === undefined) writeFigures({ ...(await describeRun()), rounds: ROUNDS, rows });
+printTable(
+  'versus',
+  `forwarding a message of 1 KB, collecting an event of 562 bytes, medians of ${ROUNDS} rounds; ${await describeStores()}`,
+  HEAD,
+  cells,
+);
