@@ -35,12 +35,17 @@ const writeKey = () => process.env.ANALYTICS_WRITE_KEY || ownKey;
       useFactory: () => {
         const url = process.env.WEBHOOK_URL;
         const sharedSecret = process.env.WEBHOOK_SECRET;
+        const networks = process.env.WEBHOOK_ALLOWED_NETWORKS ?? '';
         const token = process.env.ADMIN_TOKEN;
         const isTest = process.env.NODE_ENV === 'test';
         return {
           sources: [{ name: 'app', writeKey: writeKey() }],
           // Without a URL, and in tests, events are accepted but not delivered.
           destinations: url && !isTest ? [{ urls: [url], sharedSecret }] : [],
+          // By default, webhooks go to public addresses only.
+          delivery: {
+            allowedNetworks: networks.split(/[ ,]+/).filter(Boolean),
+          },
           // Only one process can open the file, ./data/relay.db.
           queue: isTest ? memoryQueue() : sqliteQueue(),
           // The dashboard at /relay; disabled without a token.
@@ -61,6 +66,8 @@ const ENVIRONMENT = `# Settings of nestjs-analytics-relay. To change them: cp .e
 ANALYTICS_WRITE_KEY=
 # URL that receives the events as signed webhooks
 WEBHOOK_URL=
+# Private addresses that the webhooks may reach, such as: localhost,10.0.0.0/8
+WEBHOOK_ALLOWED_NETWORKS=
 # Secret that signs the webhooks, from: echo "whsec_$(openssl rand -base64 32)"
 WEBHOOK_SECRET=
 # Token for signing in to the dashboard at /relay, at least 24 characters, from: openssl rand -hex 32

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { post } from '../support/post.js';
+import { Receiver } from '../support/receiver.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { waitFor } from '../support/wait-for.js';
 import { add, generateSettings, NEW_FILES } from './support/add.js';
@@ -65,6 +66,19 @@ describe('The module that nest add generates', () => {
     const unset = Object.fromEntries(Object.keys(SETTINGS).map((name) => [name, '']));
     const { ask } = await start(await compile(), 'development', unset);
     expect(await ask('destinations')).toBe(404);
+  });
+
+  it('sends webhooks to private addresses only if the settings allow them, also in production', async () => {
+    const path = await compile();
+    const receiver = await Receiver.start();
+    cleanUp(() => receiver.stop());
+    const local = { ...SETTINGS, WEBHOOK_URL: receiver.url };
+    expect((await start(path, 'production', local)).host).toBe(1); // its exit code
+
+    const { host } = await start(path, 'production', { ...local, WEBHOOK_ALLOWED_NETWORKS: '10.0.0.0/8, localhost' });
+    const event = { userId: 'u1', event: 'Order Placed' };
+    expect((await post(`${host}/v1/track`, event, SETTINGS.ANALYTICS_WRITE_KEY)).status).toBe(200);
+    await waitFor(() => receiver.webhooks.some(({ body }) => body.event === 'Order Placed'));
   });
 
   it('leaves the file and the receiver to the application, in a test that runs beside it', async () => {

@@ -54,7 +54,7 @@ export class ConnectionOptions {
    * Private addresses that webhooks may reach: networks in CIDR notation, addresses, and `'localhost'` for 127.0.0.0/8 and
    * ::1. With `proxy`, `['0.0.0.0/0', '::/0']` without `deniedNetworks` leaves the addresses of names to the proxy.
    * @default []
-   * @see docs/delivery.md, "Network policy"
+   * @see docs/network.md, "Network policy"
    */
   @Must(NETWORKS, areNetworks)
   allowedNetworks: string[] = [];
@@ -79,7 +79,7 @@ export class ConnectionOptions {
    * The http or https URL of a proxy for all connections, with credentials if needed; or `'environment'` to use
    * `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, also in lower case, read at start.
    * Default: none, even if these variables are set.
-   * @see docs/delivery.md, "Egress proxy"
+   * @see docs/network.md, "Egress proxy"
    */
   @IfGiven()
   @Must(
@@ -101,7 +101,7 @@ export class ConnectionOptions {
    * application's `HttpService` (`@nestjs/axios`) with this token. `'axios'`: with a separate `HttpService`. A
    * {@link WebhookTransport}: by the application, which is then responsible for the connection.
    * @default 'undici'
-   * @see docs/delivery.md, "Transports"
+   * @see docs/network.md, "Transports"
    */
   @Must("be 'undici', 'axios', { axios: token of an HttpService } or a WebhookTransport", isTransport)
   transport: TransportOption = 'undici';

@@ -1,6 +1,6 @@
-import type { INestApplication } from '@nestjs/common';
+import { Body, Controller, type INestApplication, Post } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
-import { AnalyticsService } from 'nestjs-analytics-relay';
+import { AnalyticsService, Track } from 'nestjs-analytics-relay';
 import { AnalyticsRecorder, AnalyticsTestingModule } from 'nestjs-analytics-relay/testing';
 import request from 'supertest';
 
@@ -28,11 +28,20 @@ describe('A provider', () => {
   });
 });
 
-describe("README's application", () => {
+@Controller('orders')
+class OrdersController {
+  @Post()
+  @Track<OrdersController['place']>('Order Completed', { userId: ({ args: [order] }) => order.userId })
+  place(@Body() order: { userId: string }) {
+    return order;
+  }
+}
+
+describe('The application with the generated module', () => {
   let app: INestApplication;
 
   beforeEach(async () => {
-    const builder = Test.createTestingModule({ imports: [AppModule] });
+    const builder = Test.createTestingModule({ imports: [AppModule], controllers: [OrdersController] });
     const testing = await AnalyticsTestingModule.override(builder).compile();
     app = testing.createNestApplication();
     await app.init();
