@@ -3,7 +3,7 @@
 //   npm run bench:client -- quick         a fifth of the runs
 //   npm run bench:client -- burst quick   one part: cpu, heap, burst, turn or length
 import { contenders } from './contenders.mjs';
-import { recordTable } from '../support/figures.mjs';
+import { recordTable } from '../support/figures.js';
 import { answer, median, result, start } from './processes.mjs';
 
 const REPEATS = process.argv.includes('quick') ? 1 : 5;

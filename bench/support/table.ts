@@ -1,4 +1,4 @@
-import { recordTable } from './figures.mjs';
+import { recordTable } from './figures.js';
 
 /** A figure and its bound. */
 export interface Goal {

@@ -5,10 +5,12 @@ import { defineConfig } from 'vitepress';
 import { slugOf } from '../../scripts/heading-slug.mjs';
 
 // scripts/site.mjs writes it, from the tables of README.md.
-const groups = JSON.parse(readFileSync(new URL('../src/groups.json', import.meta.url), 'utf8'));
+const [start, ...groups] = JSON.parse(readFileSync(new URL('../src/groups.json', import.meta.url), 'utf8'));
 const { name, description, homepage } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );
+
+const toItems = (pages) => pages.map(({ title, page }) => ({ text: title, link: `/${page}` }));
 
 export default defineConfig({
   title: name,
@@ -23,6 +25,7 @@ export default defineConfig({
   themeConfig: {
     nav: [
       { text: 'Start', link: '/' },
+      { text: 'Getting started', link: '/getting-started' },
       { text: 'Configuration', link: '/configuration' },
       { text: 'API reference', link: '/api/modules' },
       { text: 'Changes', link: '/changelog' },
@@ -32,13 +35,12 @@ export default defineConfig({
         text: 'Start',
         items: [
           { text: 'Quick start', link: '/#quick-start' },
+          ...toItems(start.pages),
           { text: 'Tasks', link: '/#tasks' },
+          { text: 'Beside other tools', link: '/#beside-other-tools' },
         ],
       },
-      ...groups.map(({ title, pages }) => ({
-        text: title,
-        items: pages.map(({ title: text, page }) => ({ text, link: `/${page}` })),
-      })),
+      ...groups.map(({ title, pages }) => ({ text: title, items: toItems(pages) })),
       {
         text: 'Package',
         items: [

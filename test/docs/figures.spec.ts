@@ -11,7 +11,7 @@ const FILLED_IN = /<!-- (figures?): .*?<!-- \/\1 -->|^( *)```.*?^\2```$/gms;
 
 /** CPU times, and what is compared by a number. Loads, limits and times that options set are no measurements. */
 const MEASURED =
-  /[\d.,]+ ?(µs|us)\b|\b(\d+(\.\d+)?|two|three|four|five|six|ten) times (as much|as many|the CPU|the rate)\b|\d % (more|less|of the) CPU|\bp(50|99)\b[^.]* \d/g;
+  /[\d.,]+ ?(µs|us)\b|\b(\d+(\.\d+)?|two|three|four|five|six|ten) times (as much|as many|the CPU|the rate)\b|\d % (more|less|of the) CPU|\bp(50|99)\b[^.]* \d|\d m?s instead of/g;
 
 const measuredIn = (markdown: string) => markdown.replaceAll(FILLED_IN, '').match(MEASURED) ?? [];
 

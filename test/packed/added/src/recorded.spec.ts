@@ -31,9 +31,12 @@ describe('A provider', () => {
 @Controller('orders')
 class OrdersController {
   @Post()
-  @Track<OrdersController['place']>('Order Completed', { userId: ({ args: [order] }) => order.userId })
-  place(@Body() order: { userId: string }) {
-    return order;
+  @Track<OrdersController['place']>('Order Completed', {
+    userId: ({ result }) => result.userId,
+    properties: ({ result }) => ({ orderId: result.id, revenue: result.total }),
+  })
+  place(@Body() order: { userId: string; total: number }) {
+    return { id: 'o-1', ...order };
   }
 }
 

@@ -9,16 +9,11 @@ const FILE = 'bench/figures.json';
 /** A list of texts, as `JSON.stringify` writes it over several lines. */
 const LIST = /\[\n\s+("(?:[^"\\]|\\.)*"(?:,\n\s+"(?:[^"\\]|\\.)*")*)\n\s+\]/g;
 
-/**
- * @param {string} name
- * @param {string} title
- * @param {string[]} head
- * @param {string[][]} rows
- */
-export function recordTable(name, title, head, rows) {
+export function recordTable(name: string, title: string, head: string[], rows: string[][]): void {
   if (!process.argv.includes('--record')) return;
-  const figures = JSON.parse(readFileSync(FILE, 'utf8'));
-  const parameters = process.argv.slice(2).filter((argument) => argument !== '--record');
+  const figures = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, object>;
+  const given = process.argv.slice(2).filter((argument) => argument !== '--record');
+  const parameters = given.map((argument) => (argument.includes(' ') ? `"${argument}"` : argument));
   figures[name] = {
     title,
     command: [
@@ -26,11 +21,11 @@ export function recordTable(name, title, head, rows) {
       ...(parameters.length > 0 ? ['--', ...parameters] : []),
     ].join(' '),
     date: new Date().toISOString().slice(0, 10),
-    machine: `${cpus().length} cores of ${cpus()[0].model.trim()}, Node ${process.versions.node}`,
+    machine: `${cpus().length} cores of ${cpus()[0]!.model.trim()}, Node ${process.versions.node}`,
     commit: execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim(),
     head,
     rows,
   };
-  const lists = (_list, texts) => `[${texts.replaceAll(/\n\s+/g, ' ')}]`;
+  const lists = (_list: string, texts: string) => `[${texts.replaceAll(/\n\s+/g, ' ')}]`;
   writeFileSync(FILE, `${JSON.stringify(figures, undefined, 2).replaceAll(LIST, lists)}\n`);
 }
