@@ -9,55 +9,75 @@
 //   --record             also writes the tables into bench/figures.json
 import { readFileSync } from 'node:fs';
 
-import { recordTable } from '../support/figures.mjs';
+import { option } from '../support/option.js';
+import { printTable } from '../support/table.js';
 
-function option(name, fallback) {
-  const start = `--${name}=`;
-  const text = process.argv.find((argument) => argument.startsWith(start))?.slice(start.length);
-  const value = text === undefined ? fallback : Number(text);
+interface Table {
+  head: string[];
+  rows: string[][];
+}
+
+interface Store {
+  name: string;
+  /** Its name in the bench of processes that share it. */
+  engine: string;
+  cores: number;
+  /** Space of a queued delivery, in KB, and of a remembered id, in bytes: docs/scaling.md. */
+  queued: number;
+  id: number;
+}
+
+/** CPU time for an event, in us. */
+interface Cost {
+  cpu: number;
+  store: number;
+}
+
+function number(name: Parameters<typeof option>[0], fallback: number): number {
+  const value = Number(option(name) ?? fallback);
   if (!(value > 0)) throw new RangeError(`--${name} must be a number above 0`);
   return value;
 }
 
-const rate = option('rate', 100_000);
-const load = option('load', 0.5);
-const postgresCores = option('postgres-cores', 8);
-const response = option('response', 50);
-const inFlight = option('in-flight', 64);
-const scale = option('scale', 1);
+const rate = number('rate', 100_000);
+const load = number('load', 0.5);
+const postgresCores = number('postgres-cores', 8);
+const response = number('response', 50);
+const inFlight = number('in-flight', 64);
+const scale = number('scale', 1);
 if (load >= 1) throw new RangeError('--load must be below 1: at full load, a queue only grows');
 
-const figures = JSON.parse(readFileSync('bench/figures.json', 'utf8'));
+const figures = JSON.parse(readFileSync('bench/figures.json', 'utf8')) as Record<string, Table>;
 
 /** A number in a table of bench/figures.json. */
-function figure(table, isRow, column) {
-  const { head, rows } = figures[table];
+function figure(table: string, isRow: (row: string[]) => boolean, column: string): number {
+  const { head, rows } = figures[table] ?? { head: [], rows: [] };
   const value = Number(rows.find(isRow)?.[head.indexOf(column)]);
   if (!(value > 0)) throw new Error(`bench/figures.json has no ${table} / ${column}: run its bench with --record`);
   return value;
 }
 
 /** CPU of a way from HTTP to the answered webhook, in one process that accepts and delivers, in us. */
-function measured(way) {
-  const of = (column) => figure('versus', ([name]) => name === `**this package, ${way}**`, column) * scale;
+function measured(way: string): Cost {
+  const of = (column: string) => figure('versus', ([name]) => name === `**this package, ${way}**`, column) * scale;
   return { cpu: of('CPU µs each'), store: way === 'SQLite' ? 0 : of('store, CPU µs each') };
 }
 
 /** How much more a delivery costs if so many processes share the store: of more than four, as of four. */
-function contention(engine, processes, column) {
-  const of = (count) =>
-    figure('forward-scaled', ([name, number]) => name === engine && number === String(count), column);
+function contention(engine: string, processes: number, column: string): number {
+  const of = (count: number) =>
+    figure('forward-scaled', ([name, measured]) => name === engine && measured === String(count), column);
   const known = processes >= 4 ? 4 : processes >= 2 ? 2 : 1;
   return Math.max(1, of(known) / of(1));
 }
 
-const STORES = [
+const STORES: Store[] = [
   { name: 'Redis', engine: 'redis', cores: 1, queued: 2, id: 100 },
   { name: 'PostgreSQL', engine: 'postgres', cores: postgresCores, queued: 3, id: 150 },
 ];
 
 /** CPU for an event where so many processes share a store, in us. */
-function shared({ name, engine }, processes) {
+function shared({ name, engine }: Store, processes: number): Cost {
   const { cpu, store } = measured(name);
   return {
     cpu: cpu * contention(engine, processes, 'CPU µs/event'),
@@ -66,17 +86,11 @@ function shared({ name, engine }, processes) {
 }
 
 const MICROSECONDS = 1_000_000;
-const round = (value) => String(Number(value.toPrecision(2)));
-const capacity = (cpu, cores) => (cores * MICROSECONDS) / cpu;
-const receivers = (processes) => (processes * inFlight * 1_000) / response;
+const round = (value: number) => String(Number(value.toPrecision(2)));
+const capacity = (cpu: number, cores: number) => (cores * MICROSECONDS) / cpu;
+const receivers = (processes: number) => (processes * inFlight * 1_000) / response;
 
-function print(name, title, head, rows) {
-  recordTable(name, title, head, rows);
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  console.log(['', title, '', line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n'));
-}
-
-print(
+printTable(
   'plan-processes',
   `calculated: events a second at a load of ${load}, a core for each process, ${postgresCores} cores for PostgreSQL, ` +
     `receivers that answer in ${response} ms, ${inFlight} deliveries in flight in a process`,
@@ -93,8 +107,8 @@ print(
 const alone = measured('SQLite');
 const HOUR = 3_600;
 const DAY = 24 * HOUR;
-const gigabytes = (kilobytes) => `${round(kilobytes / 1_000_000)} GB`;
-print(
+const gigabytes = (kilobytes: number) => `${round(kilobytes / 1_000_000)} GB`;
+printTable(
   'plan-rate',
   `calculated: ${rate.toLocaleString('en')} events a second at a load of ${load}`,
   ['', 'relays or processes', 'stores', 'their cores', 'cores in all', 'a backlog of an hour', 'ids of a day'],
@@ -123,7 +137,7 @@ print(
   ],
 );
 
-print(
+printTable(
   'plan-load',
   'calculated: what a load means for the time in a queue of one server (M/M/1), and after an outage of 10 minutes',
   ['load', 'time in the queue, x the time of the work alone', 'minutes until the backlog is gone'],
