@@ -135,7 +135,7 @@ export class MessageAcceptor {
     const trace = active && !isRecorded ? toPostedTrace(active) : active;
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {
-      // Apart from the generator, which costs single events most: bench/README.md, "Beside the version before portions".
+      // Apart from the generator, which costs single events most: bench/journal.md, "Beside the version before portions".
       const messages = this.check(posted, start, step.rejected, receivedAt, sentAt, isRecorded);
       for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
         step.portion.add(delivery);
