@@ -111,7 +111,7 @@ const gigabytes = (kilobytes: number) => `${round(kilobytes / 1_000_000)} GB`;
 printTable(
   'plan-rate',
   `calculated: ${rate.toLocaleString('en')} events a second at a load of ${load}`,
-  ['', 'relays or processes', 'stores', 'their cores', 'cores in all', 'a backlog of an hour', 'ids of a day'],
+  ['', 'processes', 'stores', 'their cores', 'cores in all', 'a backlog of an hour', 'ids of a day'],
   [
     [
       'relays with SQLite, each with its sources',
@@ -125,7 +125,7 @@ printTable(
       const processCores = (rate * cpu) / MICROSECONDS / load;
       const stores = Math.ceil(rate / (load * capacity(storeCpu, store.cores)));
       return [
-        `${store.name}, its sources and four processes or more to each`,
+        `relays with ${store.name}, each with its sources and processes`,
         String(Math.ceil(processCores)),
         String(stores),
         String(stores * store.cores),
