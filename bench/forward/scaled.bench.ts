@@ -18,6 +18,8 @@ const CASES: [Kind, number][] = [
   ['hand-written', 2],
   ['redis', 2],
   ['postgres', 2],
+  ['redis', 4],
+  ['postgres', 4],
 ];
 
 interface ScaledCost {

@@ -19,7 +19,7 @@ export class Child {
   }
 
   /** Sends an order that has no answer. */
-  tell(order: string): void {
+  tell(order: object | string): void {
     this.process.send(order);
   }
 

@@ -10,6 +10,8 @@ export interface ReceiverReport {
   messages: number;
   repeated: number;
   badSignatures: number;
+  /** The id of each message, if the order has `ids`. */
+  ids?: string[];
 }
 
 const seen = new Set<string>();
@@ -32,4 +34,6 @@ server.keepAliveTimeout = 60_000;
 server.listen(0, process.argv[2] ?? '127.0.0.1', () =>
   process.send!({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }),
 );
-process.on('message', () => process.send!({ messages: seen.size, ...report } satisfies ReceiverReport));
+process.on('message', ({ ids }: { ids?: boolean }) => {
+  process.send!({ messages: seen.size, ...report, ...(ids && { ids: [...seen] }) } satisfies ReceiverReport);
+});
