@@ -31,6 +31,18 @@ import { SettlementWriter } from './store/settlement.writer.js';
 /** How long a search waits for its turn, in ms. */
 const SEARCH_WAIT = 3_000;
 
+/** Deliveries that a visit reads with one search. */
+const VISITED = 2_000;
+
+/** Where a visit of deliveries begins, and whose it is. */
+export interface VisitOptions {
+  after?: string | undefined;
+  /** Time after which it ends, in ms. Default: it goes on to the last delivery. */
+  time?: number;
+  /** Default: the process itself. */
+  caller?: TurnCaller | undefined;
+}
+
 /**
  * Stores accepted deliveries until they are settled, and keeps their records for the retention time. New deliveries go
  * to their consumer straight from memory, without being read back from the store, which one process has for itself or
@@ -176,6 +188,29 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   async search(search: DeliverySearch, page: DeliveryPage = {}, caller?: TurnCaller): Promise<DeliveryPortion> {
     const checked = [checkSearch(search), checkPage(page)] as const;
     return this.inTurn(() => this.store.search(...checked), caller);
+  }
+
+  /**
+   * Visits the matching deliveries, newest first and without their bodies, in portions between which other searches have
+   * their turn. Resolves with the value of `after` to go on with; undefined if all were visited.
+   *
+   * @param visit returns whether to end the visit, after this delivery
+   */
+  async visit(
+    search: DeliverySearch,
+    visit: (delivery: DeliveryRecord) => boolean | void,
+    { after, time = Infinity, caller }: VisitOptions = {},
+  ): Promise<string | undefined> {
+    const end = performance.now() + time;
+    const checked = checkSearch(search);
+    let next = after;
+    do {
+      const page = { limit: VISITED, after: next, isBodiless: true };
+      const portion = await this.inTurn(() => this.store.search(checked, page), caller);
+      for (const delivery of portion.deliveries) if (visit(delivery)) return delivery.id;
+      ({ next } = portion);
+    } while (next !== undefined && performance.now() < end);
+    return next;
   }
 
   /** Runs other reads that take as long as a search, in turn with the searches. Rejects as {@link search} does. */
