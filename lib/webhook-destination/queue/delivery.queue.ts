@@ -139,15 +139,17 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
    * outcomes are recorded, more may be emitted. After a crash, deliveries with no recorded outcome are due again.
    * Unsubscribing stops the consumer: its leases can still be settled, and the next consumer gets all other deliveries.
    *
+   * @param isLimited whether a rate limit holds what is emitted: no other deliveries are then leased
    * @throws {RelayError} `consumer_exists`, if the destination has a consumer in this process
    */
-  consume(destination: string, concurrency: number): Observable<Lease> {
+  consume(destination: string, concurrency: number, isLimited = false): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination))
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       const feed = new DestinationFeed(this.store, {
         destination,
         concurrency,
+        isLimited,
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,
