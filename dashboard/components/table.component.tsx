@@ -75,21 +75,23 @@ export function KeysetTable<T>({ list, empty, ...table }: KeysetTableProps<T>) {
 
 export interface KeysetEndProps<T> {
   list: Keyset<T>;
-  texts?: { counted: string; more: string };
+  /** Number of what the list counts, if it only counts. */
+  counted?: number;
 }
 
-/** Says how much of a list is loaded, and loads more. */
-export function KeysetEnd<T>({ list, texts = { counted: 'shown', more: 'More' } }: KeysetEndProps<T>) {
+/** Says how much of a list is loaded or counted, and goes on. */
+export function KeysetEnd<T>({ list, counted }: KeysetEndProps<T>) {
   const { rows, isLoading, error, more, stop, reached } = list;
-  const count = rows.length.toLocaleString();
+  const end = more ? '' : ' (all)';
+  const shown =
+    counted === undefined
+      ? `${rows.length.toLocaleString()} shown${end}`
+      : `${more ? 'at least ' : ''}${counted.toLocaleString()} counted${end}`;
+  const moreText = counted === undefined ? 'More' : 'Continue counting';
   return (
     <div class="keyset-end">
       <p class="hint" role="status">
-        {isLoading
-          ? 'Loading…'
-          : rows.length > 0 || (more && !error)
-            ? `${count} ${texts.counted}${more ? '' : ' (all)'}`
-            : ''}
+        {isLoading ? 'Loading…' : rows.length > 0 || (more && !error) ? shown : ''}
       </p>
       {reached !== undefined && (stop || more) && (
         <p class="hint">
@@ -99,7 +101,7 @@ export function KeysetEnd<T>({ list, texts = { counted: 'shown', more: 'More' } 
       {/* One button, so that the focus stays on it. */}
       {!error && (stop ?? more ?? rows.length > 0) && (isLoading || more) && (
         <Button onClick={stop ?? more} isBusy={isLoading && !stop}>
-          {stop ? 'Stop' : isLoading ? 'Loading…' : rows.length > 0 ? texts.more : 'Continue search'}
+          {stop ? 'Stop' : isLoading ? 'Loading…' : rows.length > 0 ? moreText : 'Continue search'}
         </Button>
       )}
     </div>

@@ -42,6 +42,7 @@ export type {
   QueueCondition,
   SweptRecords,
 } from './queue/delivery.interface.js';
+export type { DeadReason } from './queue/dead-reasons.js';
 export { DeliveryQueue, type DeliveryQueueFactory } from './queue/delivery.queue.js';
 export type { CheckedSearch, DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
 export type { RouteReason } from './routing/destination.router.js';

@@ -17,6 +17,14 @@ const MAX_DESTINATIONS = 100;
 /** Total length of the bodies made by transforms after which no further destination is shown, in characters. */
 const MAX_MADE = 1_048_576;
 
+/** Why destinations miss a message, those first that are the last to decide. */
+const NEAREST: RouteReason[] = ['integrations', 'event', 'type', 'disabled', 'source'];
+
+/** The destinations of an explanation. */
+type Routes = Pick<Explanation, 'destinations' | 'left' | 'ofOtherSources'>;
+
+const NOWHERE: Routes = { destinations: [], left: 0, ofOtherSources: 0 };
+
 /** Whether a destination receives a message and, if not, why. */
 export interface DestinationExplanation {
   destination: string;
@@ -39,11 +47,13 @@ export interface Explanation {
   body?: string;
   /**
    * At most 100 destinations, fewer if transforms make more than 1 MB together: those that receive the message first,
-   * then the others, each sorted by name.
+   * then the nearest misses, each sorted by name. Destinations of other sources are not among them.
    */
   destinations: DestinationExplanation[];
-  /** Number of destinations left out. */
+  /** Number of destinations of the source that were left out. */
   left: number;
+  /** Number of destinations that receive messages of other sources only. */
+  ofOtherSources: number;
 }
 
 /** How the current options would handle a queued message. */
@@ -53,8 +63,10 @@ export interface DeliveryExplanation {
    * destinations: its own first, then as in {@link Explanation}; empty for a delete notification, which is not routed.
    */
   routing: DestinationExplanation[];
-  /** Number of destinations left out of `routing`. */
+  /** Number of destinations of the source that were left out of `routing`. */
   left: number;
+  /** Number of destinations that receive messages of other sources only. */
+  ofOtherSources: number;
   /** The request that its destination would receive now; absent if the destination is no longer in use. */
   request?: RequestPreview;
 }
@@ -78,13 +90,13 @@ export class MessageExplainer {
     const name = source ?? (hasKey ? this.sources.find(writeKey) : names.length === 1 ? names[0] : undefined);
     if (hasKey && name === undefined) {
       const unknown: MessageFault = { field: 'writeKey', code: 'write_key_unknown', message: WRITE_KEY_UNKNOWN };
-      return { accepted: false, fault: unknown, destinations: [], left: 0 };
+      return { accepted: false, fault: unknown, ...NOWHERE };
     }
     if (name === undefined || !names.includes(name))
       throw new ArgumentError('source must be the name of an existing source');
     const posted = new ParsedMessage(message);
     const fault = findPostedFault(posted);
-    if (fault) return { source: name, accepted: false, fault, destinations: [], left: 0 };
+    if (fault) return { source: name, accepted: false, fault, ...NOWHERE };
     const accepted = new AcceptedMessage(posted, Date.now());
     const { messageId, userId } = accepted;
     const body = toWebhookBody(accepted);
@@ -100,24 +112,22 @@ export class MessageExplainer {
     const request = options && this.preview(options, { ...record, body: Buffer.from(record.body) });
     const { type, event } = JSON.parse(record.body) as { type?: string; event?: string };
     const message = { ...record, type, event, integration: () => undefined } as unknown as RoutableMessage;
-    const { destinations: routing, left } =
-      type === 'delete'
-        ? { destinations: [], left: 0 }
-        : await this.routes(record.source, message, { first: record.destination });
-    return { routing, left, ...(request && { request }) };
+    const { destinations: routing, ...others } =
+      type === 'delete' ? NOWHERE : await this.routes(record.source, message, { first: record.destination });
+    return { routing, ...others, ...(request && { request }) };
   }
 
   private async routes(
     source: string,
     message: RoutableMessage,
     { delivery, first }: { delivery?: Delivery; first?: string },
-  ): Promise<Pick<Explanation, 'destinations' | 'left'>> {
-    const all = (await this.destinations()).map((options) => ({
-      options,
-      reason: findRouteReason(options, source, message),
-    }));
+  ): Promise<Routes> {
+    const every = await this.destinations();
+    const all = every
+      .filter(({ name, sources }) => name === first || (sources?.includes(source) ?? true))
+      .map((options) => ({ options, reason: findRouteReason(options, source, message) }));
     const rankOf = ({ options, reason }: (typeof all)[number]) =>
-      options.name === first ? 0 : reason === undefined ? 1 : 2;
+      options.name === first ? -2 : reason === undefined ? -1 : NEAREST.indexOf(reason);
     all.sort((one, other) => rankOf(one) - rankOf(other));
     const shown: DestinationExplanation[] = [];
     let made = 0;
@@ -129,7 +139,7 @@ export class MessageExplainer {
       made += request?.body?.length ?? 0;
       shown.push({ destination, selected, ...(reason && { reason }), ...(request && { request }) });
     }
-    return { destinations: shown, left: all.length - shown.length };
+    return { destinations: shown, left: all.length - shown.length, ofOtherSources: every.length - all.length };
   }
 
   private preview(options: DestinationOptions, delivery: Delivery): RequestPreview {

@@ -80,8 +80,8 @@ export class WebhookDestinationService {
   }
 
   /**
-   * Removes the deliveries of up to 1,000 users from the queue, and queues a delete notification for each user and
-   * affected source to each enabled destination of that source. Resolves once the notifications are stored durably and
+   * Removes the deliveries of up to 1,000 users from the queue, and queues a delete notification for each user
+   * to each enabled destination of the affected sources. Resolves once the notifications are stored durably and
    * the deliveries are removed. Rejects if either fails; the request must then be repeated.
    * Messages that identify the user only by `anonymousId` or `previousId` are not found.
    *

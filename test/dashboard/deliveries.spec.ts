@@ -59,7 +59,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.getByText('1 shown (all)').waitFor();
       expect(await messages(page)).toEqual(['Order Completed']);
       expect(page.url()).toBe(`${url}#/deliveries?userId=u1&state=dead`);
-      await page.getByText('every URL failed permanently').waitFor();
+      await page.getByRole('table').getByText('every URL failed permanently').waitFor();
       await page.getByText('HTTP 404').waitFor();
       await page.reload();
       await page.getByText('1 shown (all)').waitFor();

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 
+import { memoryQueue } from 'nestjs-analytics-relay';
 import type { Page } from 'playwright-core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { platforms } from '../support/platforms.js';
@@ -103,6 +104,27 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     );
   });
 
+  it('show as failing when every delivery dies, with the newest failures, also if the search has to go on for them', async () => {
+    const queue = memoryQueue()();
+    const search = queue.search.bind(queue);
+    // As an engine with millions of deliveries, which has read much without finding one.
+    vi.spyOn(queue, 'search').mockImplementation((query, page, caller) =>
+      query.state === 'dead' && page?.after === undefined
+        ? Promise.resolve({ deliveries: [], next: String(Number.MAX_SAFE_INTEGER) })
+        : search(query, page, caller),
+    );
+    const { page, relay, receiver } = await start({ options: { queue: () => queue } });
+    receiver.statuses = [410];
+    await relay.accept('wk_shop', [track('m1'), track('m2')]);
+    await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 2);
+    await button(page, 'Refresh').click();
+    await page.getByRole('link', { name: 'Webhooks' }).click();
+    await waitFor(async () => (await fact(page, 'Health').textContent()) === 'failing');
+    const failures = page.getByRole('region', { name: 'Recent failures' });
+    await failures.getByRole('link', { name: 'm1' }).waitFor();
+    await failures.getByRole('link', { name: 'm2' }).waitFor();
+  });
+
   it('are paused, resumed, disabled and changed, which holds for what is sent; the rest of their options stays', async () => {
     const { page, relay, receiver, get } = await start({ options: { destinations: [] } });
     const url = `${receiver.url}?s3cret`;
@@ -111,7 +133,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByRole('link', { name: 'crm' }).click();
     await heading(page, 'crm').waitFor();
     const health = (word: string) => waitFor(async () => (await fact(page, 'Health').textContent()) === word);
-    await health('delivering');
+    await health('idle');
     await button(page, 'Pause').click();
     await health('paused');
     await relay.accept('wk_shop', [track('m1', { event: 'Order Paid' })]);

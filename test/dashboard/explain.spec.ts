@@ -62,12 +62,13 @@ const facts = (page: Page) => page.getByRole('region', { name: 'Acceptance' });
     expect(text).not.toMatch(/key=hidden|X-Api-Key\s*hidden\b(?! )/);
     for (const [name, reason] of [
       ['orders', 'The destination has event patterns that this event does not match.'],
-      ['app only', 'The destination gets no messages from this source.'],
       ['off', 'The destination is disabled.'],
     ]) {
       const summary = page.locator('summary').filter({ hasText: name });
       expect(await summary.textContent()).toContain(reason);
     }
+    await page.getByText('1 destination takes messages of other sources only.').waitFor();
+    expect(await page.locator('summary').allInnerTexts()).not.toContain('app only');
     const dropped = page.locator('details', { has: page.locator('summary', { hasText: '<script>' }) });
     await dropped.getByText('transform sends nothing').waitFor();
     await dropped.locator('summary').focus();

@@ -81,6 +81,42 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     await expectGoodLook(page, 'user-deleted');
   });
 
+  it('are deleted from the chosen sources alone, whose receivers are named before', async () => {
+    const url = 'http://127.0.0.1:9/';
+    const { page, relay, get } = await open(createAdapter(), {
+      hash: '#/users?userId=u1',
+      options: {
+        sources: ['a', 'b', 'c'].map((name) => ({ name, writeKey: `wk_${name}` })),
+        destinations: [
+          { name: 'crm of a', urls: [url], sources: ['a'] },
+          { name: 'crm of b', urls: [url], sources: ['b'] },
+          { name: 'warehouse', urls: [url] },
+        ],
+      },
+    });
+    await relay.accept('wk_a', [track('m1'), track('m2')]);
+    await relay.accept('wk_b', [track('m3')]);
+    await page.getByRole('button', { name: "Delete the user's data…" }).click();
+    const dialog = page.getByRole('dialog', { name: "Delete the user's data?" });
+    await dialog.getByLabel('a: 4 deliveries').waitFor();
+    await dialog.getByLabel('c: 0 deliveries').waitFor();
+    expect(await dialog.getByRole('checkbox', { checked: true }).count()).toBe(0);
+    await dialog.getByRole('textbox').fill('u1');
+    const confirm = dialog.getByRole('button', { name: 'Delete' });
+    expect(await confirm.getAttribute('title')).toBe('Choose a source first.');
+    await dialog.getByLabel('All sources').check();
+    await dialog.getByText('3 destinations are notified: ').waitFor();
+    await dialog.getByLabel('a: 4 deliveries').check();
+    await dialog.getByText(/^2 destinations are notified: .*crm of a/).waitFor();
+    await expectGoodLook(page, 'user-deletion-scope');
+    await confirm.click();
+    await page.getByText('4 deliveries deleted, 2 delete notifications queued.').waitFor();
+    const left = (await get('deliveries?type=track')).deliveries.map(({ messageId }) => messageId);
+    expect(left).toEqual(['m3', 'm3']);
+    const notices = (await get('deliveries?type=delete')) as unknown as { deliveries: { destination: string }[] };
+    expect(notices.deliveries.map(({ destination }) => destination).sort()).toEqual(['crm of a', 'warehouse']);
+  });
+
   it('says why a deletion failed, and stays open', async () => {
     allowRefusals(503);
     const queue = memoryQueue()();

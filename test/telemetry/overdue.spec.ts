@@ -72,6 +72,16 @@ describe('How long deliveries are overdue', () => {
     await waitFor(async () => 'Paused' in (await read(OVERDUE)));
   });
 
+  it('includes what a rate limit holds, also where all of it would have a place in memory', async () => {
+    const { relay, receiver, read, send } = await start({});
+    const rateLimit = { requests: 1, per: 600_000 };
+    await relay.destinations.create({ name: 'Limited', urls: [receiver.url], rateLimit });
+    await send('m1', 'm2', 'm3');
+    await receiver.received(1);
+    await waitFor(async () => (await read(OVERDUE)).Limited! > 0.1);
+    expect((await read(AGE)).Limited).toBeGreaterThan(0.1);
+  });
+
   it('has no value with an engine that does not say when deliveries fall due', async () => {
     const queue = memoryQueue()();
     const oldest = queue.oldest.bind(queue);

@@ -1,65 +1,48 @@
+import type { CountedGroup, DeliveryCounts } from '../../../lib/webhook-destination/admin/api/delivery-count.js';
+import { get } from '../../api/api.client.js';
 import type { Portion } from '../../api/keyset.hook.js';
 import { answerOf } from '../deliveries/attempt-answer.component.js';
-import { type DeliveryFilter, searchPortion } from '../deliveries/delivery-filter.js';
-import type { DeliverySummary } from '../deliveries/delivery.answer.js';
+import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 
-/** Maximum number of dead deliveries per answer. */
-const PORTION_ROWS = 500;
-
-/** Fields of a dead delivery that counting needs. */
-export interface DeadDelivery {
-  destination: string;
+/** Dead deliveries of a destination whose reasons have the same class. */
+export interface DeadGroup extends Pick<CountedGroup, 'destination' | 'count' | 'newest' | 'oldest'> {
+  /** Class of the reasons. */
   reason: string;
-  acceptedAt: number;
-  /** Last answer of the receiver. */
-  answer: string;
-}
-
-/** Dead deliveries of a destination that have the same reason. */
-export interface DeadGroup {
-  destination: string;
-  reason: string;
-  count: number;
-  /** Times when the newest and the oldest were accepted, in ms since the epoch. */
-  newest: number;
-  oldest: number;
-  /** Number of deliveries by last answer. */
+  /** Number of deliveries by last answer, of the most frequent ones. */
   answers: Map<string, number>;
 }
 
-/** Loads a portion of the matching dead deliveries, with only the fields that counting needs. */
-export async function deadPortion(
+/** Counts the matching dead deliveries, as far as the relay does in one answer. */
+export async function countDead(
   filter: DeliveryFilter,
   cursor: string | undefined,
   signal: AbortSignal,
-): Promise<Portion<DeadDelivery>> {
-  const portion = await searchPortion({ ...filter, state: 'dead' }, cursor, signal, PORTION_ROWS);
-  return { ...portion, rows: portion.rows.map(toDead) };
+): Promise<Portion<DeliveryCounts>> {
+  const counts = await get<DeliveryCounts>('deliveries/count', {
+    query: { ...filter, state: 'dead', cursor },
+    signal,
+  });
+  return { rows: [counts], cursor: counts.cursor };
 }
 
-function toDead({ destination, reason = '', acceptedAt, lastAttempt }: DeliverySummary): DeadDelivery {
-  const [result] = lastAttempt?.results ?? [];
-  return { destination, reason, acceptedAt, answer: result ? answerOf(result) : 'no attempt' };
+export function totalOf(counts: readonly DeliveryCounts[]): number {
+  return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Groups dead deliveries by destination and reason, largest group first. */
-export function groupDead(rows: readonly DeadDelivery[]): DeadGroup[] {
+/** Joins the groups of all answers, largest group first. */
+export function joinGroups(counts: readonly DeliveryCounts[]): DeadGroup[] {
   const groups = new Map<string, DeadGroup>();
-  for (const { destination, reason, acceptedAt, answer } of rows) {
+  for (const { destination, reasonClass: reason = '', ...counted } of counts.flatMap((answer) => answer.groups)) {
     const key = keyOfGroup({ destination, reason });
-    const group = groups.get(key) ?? {
-      destination,
-      reason,
-      count: 0,
-      newest: acceptedAt,
-      oldest: acceptedAt,
-      answers: new Map<string, number>(),
-    };
+    const group = groups.get(key) ?? { destination, reason, ...counted, count: 0, answers: new Map<string, number>() };
     groups.set(key, group);
-    group.count++;
-    group.newest = Math.max(group.newest, acceptedAt);
-    group.oldest = Math.min(group.oldest, acceptedAt);
-    group.answers.set(answer, (group.answers.get(answer) ?? 0) + 1);
+    group.count += counted.count;
+    group.newest = Math.max(group.newest, counted.newest);
+    group.oldest = Math.min(group.oldest, counted.oldest);
+    for (const { count, ...answer } of counted.answers) {
+      const text = 'status' in answer || 'error' in answer ? answerOf(answer) : 'no attempt';
+      group.answers.set(text, (group.answers.get(text) ?? 0) + count);
+    }
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }

@@ -8,39 +8,38 @@ import { Problem } from '../../components/problem.component.js';
 import { KeysetEnd } from '../../components/table.component.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { FilterForm } from '../deliveries/filter-form.component.js';
-import { deadPortion, groupDead } from './dead-groups.js';
+import { countDead, joinGroups, totalOf } from './dead-groups.js';
 import { GroupTable } from './group-table.component.js';
 import { ReplayManyDialog } from './replay-many.dialog.js';
-
-/** Number of deliveries counted before the user is asked whether to continue. */
-const COUNTED = 5_000;
 
 /** Dead deliveries by destination and reason, with buttons to replay them. */
 export function DeadList({ filter }: { filter: DeliveryFilter }) {
   const [replayed, setReplayed] = useState<DeliveryFilter>();
-  const load = (cursor: string | undefined, signal: AbortSignal) => deadPortion(filter, cursor, signal);
-  const list = useKeyset(load, JSON.stringify(filter), COUNTED);
+  const load = (cursor: string | undefined, signal: AbortSignal) => countDead(filter, cursor, signal);
+  const list = useKeyset(load, JSON.stringify(filter), Infinity);
   const { rows, error, isLoading, more, reload } = list;
+  const count = totalOf(rows);
+  const isPart = isLoading || more !== undefined;
   return (
     <>
       <PageHeading title="Dead deliveries">
         <Button
           changes
-          disabledReason={rows.length > 0 ? undefined : 'There is nothing to replay.'}
+          disabledReason={count > 0 ? undefined : 'There is nothing to replay.'}
           onClick={() => setReplayed(filter)}
         >
           {Object.keys(filter).length > 0 ? 'Replay all that match…' : 'Replay all…'}
         </Button>
       </PageHeading>
       <FilterForm page="dead" filter={filter} list={list} />
-      {rows.length > 0 && <GroupTable groups={groupDead(rows)} filter={filter} onReplay={setReplayed} />}
-      {rows.length === 0 && !isLoading && !error && !more && (
+      {count > 0 && <GroupTable groups={joinGroups(rows)} isPart={isPart} filter={filter} onReplay={setReplayed} />}
+      {count === 0 && !isLoading && !error && !more && (
         <EmptyState title={Object.keys(filter).length > 0 ? 'No dead deliveries match.' : 'No dead deliveries.'}>
           <p>A delivery is dead when all its URLs refused it, or when its retry window is over.</p>
         </EmptyState>
       )}
       <Problem error={error} onRetry={rows.length > 0 ? more : reload} />
-      <KeysetEnd list={list} texts={{ counted: 'counted', more: 'Continue counting' }} />
+      <KeysetEnd list={list} counted={count} />
       {replayed && <ReplayManyDialog filter={replayed} onClose={() => setReplayed(undefined)} />}
     </>
   );

@@ -1,5 +1,6 @@
 import { Facts } from '../../components/facts.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
+import { toReasonText } from '../../components/reason-classes.js';
 import { Time } from '../../components/time.component.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { parseTime } from '../deliveries/local-time.util.js';
@@ -24,6 +25,7 @@ export function FilterFacts({ filter }: { filter: DeliveryFilter }) {
 }
 
 function valueOf(field: string, value: string) {
+  if (field === 'reason') return <PlainText value={toReasonText(value)} />;
   if (field !== 'from' && field !== 'to') return <PlainText value={value} />;
   return <Time at={parseTime(value)} />;
 }

@@ -1,6 +1,7 @@
 import { Button } from '../../components/button.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
+import { toReasonText } from '../../components/reason-classes.js';
 import { Table } from '../../components/table.component.js';
 import { TimeAndAge } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
@@ -12,13 +13,15 @@ const MAX_ANSWERS = 3;
 
 export interface GroupTableProps {
   groups: DeadGroup[];
+  /** Whether there may be more deliveries than were counted. */
+  isPart: boolean;
   /** Filter that all groups share. */
   filter: DeliveryFilter;
   onReplay: (filter: DeliveryFilter) => void;
 }
 
 /** Groups of dead deliveries, each with a button to replay it. */
-export function GroupTable({ groups, filter, onReplay }: GroupTableProps) {
+export function GroupTable({ groups, isPart, filter, onReplay }: GroupTableProps) {
   const filterOf = ({ destination, reason }: DeadGroup) => ({ ...filter, destination, reason });
   return (
     <Table
@@ -27,12 +30,15 @@ export function GroupTable({ groups, filter, onReplay }: GroupTableProps) {
       keyOf={keyOfGroup}
       columns={[
         { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={60} /> },
-        { title: 'Reason', cell: ({ reason }) => <PlainText value={reason} max={200} /> },
+        { title: 'Reason', cell: ({ reason }) => <PlainText value={toReasonText(reason)} max={200} /> },
         {
           title: 'Deliveries',
           isNumber: true,
           cell: (group) => (
-            <a href={hrefOf('deliveries', { ...filterOf(group), state: 'dead' })}>{group.count.toLocaleString()}</a>
+            <a href={hrefOf('deliveries', { ...filterOf(group), state: 'dead' })}>
+              {isPart && 'at least '}
+              {group.count.toLocaleString()}
+            </a>
           ),
         },
         { title: 'Last answers', cell: ({ answers }) => <Answers answers={answers} /> },
@@ -43,7 +49,7 @@ export function GroupTable({ groups, filter, onReplay }: GroupTableProps) {
           cell: (group) => (
             <Button
               changes
-              label={`Replay deliveries to ${toPlainText(group.destination, 60)}: ${toPlainText(group.reason)}`}
+              label={`Replay deliveries to ${toPlainText(group.destination, 60)}: ${toPlainText(toReasonText(group.reason))}`}
               onClick={() => onReplay(filterOf(group))}
             >
               Replay…

@@ -9,23 +9,23 @@ import { Dialog } from '../../components/dialog.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
-import { deadPortion } from './dead-groups.js';
+import { countDead, totalOf } from './dead-groups.js';
 import { FilterFacts } from './filter-facts.component.js';
 
 /** Counts the deliveries to replay, shows their number, and starts the replay. */
 export function ReplayManyDialog({ filter, onClose }: { filter: DeliveryFilter; onClose: () => void }) {
-  const load = (cursor: string | undefined, signal: AbortSignal) => deadPortion(filter, cursor, signal);
+  const load = (cursor: string | undefined, signal: AbortSignal) => countDead(filter, cursor, signal);
   const { rows, error, isLoading, more, reload } = useKeyset(load, JSON.stringify(filter), Infinity);
   const [refusal, setRefusal] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
-  const count = rows.length;
+  const count = totalOf(rows);
   const named = countOf(count, 'delivery', 'deliveries');
 
   const start = async () => {
     setBusy(true);
     setRefusal(undefined);
     // Deliveries accepted after the count must not be replayed.
-    const to = rows.reduce((newest, { acceptedAt }) => Math.max(newest, acceptedAt), 0) + 1;
+    const to = Math.max(0, ...rows.map(({ newest }) => newest ?? 0)) + 1;
     const query = { ...filter, to: String(to) };
     try {
       const { id } = await request<ReplayProgress>('POST', 'replays', { body: { query, expected: count } });

@@ -1,5 +1,7 @@
 import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
+import { countOf } from '../../components/count.util.js';
+import { toDuration } from '../../components/time.component.js';
 import type { Destination } from '../destinations/destination.answer.js';
 
 /** Time between two readings of the destination, in ms. */
@@ -14,9 +16,12 @@ export function DestinationHold({ destination }: { destination: string }) {
   return text === undefined ? null : <p class="warn-text">{text}</p>;
 }
 
-function whyHeld({ enabled, paused, figures }: Destination): string | undefined {
+function whyHeld({ enabled, paused, rateLimit, figures }: Destination): string | undefined {
   if (!enabled) return 'The destination is disabled: the delivery waits until it is enabled.';
   if (paused) return 'The destination is paused: the delivery waits until it is resumed.';
   if (figures.down) return 'The destination is down: its deliveries wait until one of them succeeds.';
+  if (rateLimit) {
+    return `The destination takes ${countOf(rateLimit.requests, 'request', 'requests')} in ${toDuration(rateLimit.per)} from each process: the others wait.`;
+  }
   return undefined;
 }

@@ -5,6 +5,8 @@ import { Button } from '../../components/button.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
 import { DELIVERED_TYPES } from '../../components/message-types.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { REASON_CLASSES, toReasonText } from '../../components/reason-classes.js';
 import { DELIVERY_STATES } from '../../components/state-badge.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from './delivery-filter.js';
@@ -14,6 +16,13 @@ import { fromLocalTime, toLocalTime } from './local-time.util.js';
 const MORE = ['messageId', 'source', 'type', 'reason', 'from', 'to'];
 
 const optionsOf = (values: string[]) => [['', 'Any'], ...values.map((value) => [value, value])] as [string, string][];
+
+/** @param given reason of the filter: a class, or an exact reason */
+function reasonOptions(given = ''): (readonly [string, string])[] {
+  const names = Object.keys(REASON_CLASSES);
+  const all = ['', ...names, ...(given === '' || names.includes(given) ? [] : [given])];
+  return all.map((name) => [name, name === '' ? 'Any' : toPlainText(toReasonText(name), 80)]);
+}
 
 export interface FilterFormProps {
   /** Name of the page; all dead deliveries have the same state. */
@@ -83,7 +92,7 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
           <TextField {...field('messageId', 'Message id')} />
           <TextField {...field('source', 'Source')} />
           <SelectField {...field('type', 'Type')} options={optionsOf(DELIVERED_TYPES)} />
-          <TextField {...field('reason', 'Reason (if dead)')} />
+          <SelectField {...field('reason', 'Reason (if dead)')} options={reasonOptions(draft.reason)} />
           <TextField {...time('from', 'Accepted from')} />
           <TextField {...time('to', 'Accepted before')} />
         </div>

@@ -2,11 +2,12 @@ import { PlainText } from '../../components/plain-text.component.js';
 import { ROUTE_REASONS } from '../../components/route-reasons.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { Delivery } from './delivery.answer.js';
+import { Unlisted } from '../../components/unlisted.component.js';
 import { Step } from './step.component.js';
 
 /** Why the destination gets the message, and which other destinations' options select it. */
 export function Routing({ delivery }: { delivery: Delivery }) {
-  const { destination, routing, left, request, type, messageId, source } = delivery;
+  const { destination, routing, left, ofOtherSources, request, type, messageId, source } = delivery;
   const own = routing.find((entry) => entry.destination === destination);
   const others = routing.filter((entry) => entry !== own);
   const reason = own?.reason;
@@ -21,9 +22,11 @@ export function Routing({ delivery }: { delivery: Delivery }) {
       {reason && (
         <p class="warn-text">With the current options, it would not get this message: it {ROUTE_REASONS[reason]}.</p>
       )}
-      {others.length > 0 && (
+      {others.length + ofOtherSources > 0 && (
         <details>
-          <summary>Other destinations, with the current options ({(others.length + left).toLocaleString()})</summary>
+          <summary>
+            Other destinations, with the current options ({(others.length + left + ofOtherSources).toLocaleString()})
+          </summary>
           <ul class="others">
             {others.map((other) => (
               <li key={other.destination}>
@@ -38,7 +41,7 @@ export function Routing({ delivery }: { delivery: Delivery }) {
               </li>
             ))}
           </ul>
-          {left > 0 && <p class="hint">{left.toLocaleString()} more destinations are not shown.</p>}
+          <Unlisted left={left} ofOtherSources={ofOtherSources} />
           <p class="hint">The message’s integrations, which are not stored, may have excluded destinations.</p>
         </details>
       )}

@@ -20,6 +20,7 @@ export function DestinationFailures({ name }: { name: string }) {
     <section class="panel">
       <h2>Recent failures</h2>
       <Problem error={error} onRetry={reload} />
+      {!answer && !error && <p class="muted">Searching…</p>}
       {answer?.length === 0 && <p class="muted">No deliveries are waiting for a retry or dead.</p>}
       {answer && answer.length > 0 && (
         <Table
@@ -44,13 +45,26 @@ export function DestinationFailures({ name }: { name: string }) {
 
 async function readFailures(destination: string, signal: AbortSignal, isPoll: boolean): Promise<DeliverySummary[]> {
   const found = await Promise.all(
-    ['waiting', 'dead'].map((state) =>
-      getPortion<DeliverySummary>('deliveries', { destination, state, limit: LIMIT }, signal, isPoll),
-    ),
+    ['waiting', 'dead'].map((state) => readNewest({ destination, state }, signal, isPoll)),
   );
-  return found
-    .flatMap(({ rows }) => rows)
-    .sort((one, other) => (other.lastAttempt?.startedAt ?? 0) - (one.lastAttempt?.startedAt ?? 0));
+  return found.flat().sort((one, other) => (other.lastAttempt?.startedAt ?? 0) - (one.lastAttempt?.startedAt ?? 0));
+}
+
+/** Reads on until there are enough: a portion may have few deliveries, or none, even if more follow. */
+async function readNewest(
+  filter: Record<string, string>,
+  signal: AbortSignal,
+  isPoll: boolean,
+): Promise<DeliverySummary[]> {
+  const newest: DeliverySummary[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { ...filter, limit: LIMIT - newest.length, cursor };
+    const portion = await getPortion<DeliverySummary>('deliveries', query, signal, isPoll);
+    newest.push(...portion.rows);
+    ({ cursor } = portion);
+  } while (cursor !== undefined && newest.length < LIMIT);
+  return newest;
 }
 
 function whyOf({ reason, lastAttempt }: DeliverySummary): string | undefined {

@@ -9,10 +9,11 @@ import { headerFacts } from '../../components/masked-value.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { ROUTE_REASONS } from '../../components/route-reasons.js';
 import { StateBadge } from '../../components/state-badge.component.js';
+import { Unlisted } from '../../components/unlisted.component.js';
 
 /** Whether the message is accepted, and what each destination would be sent. */
 export function ExplanationView({ explanation }: { explanation: Explanation }) {
-  const { accepted, fault, messageId, source, body, destinations, left } = explanation;
+  const { accepted, fault, messageId, source, body, destinations, left, ofOtherSources } = explanation;
   return (
     <div class="explanation">
       <section class="panel" aria-label="Acceptance">
@@ -32,7 +33,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
       {accepted && (
         <section class="explanation" aria-label="Destinations">
           <h2>{toCount(destinations)}</h2>
-          {destinations.length === 0 && <EmptyState title="The relay has no destinations." />}
+          {destinations.length === 0 && <EmptyState title="No destination takes messages of this source." />}
           {destinations.map((destination, index) => (
             <DestinationView
               key={destination.destination}
@@ -41,7 +42,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
               isOpenAtFirst={index === 0}
             />
           ))}
-          {left > 0 && <p class="hint">{left.toLocaleString()} more destinations are not shown.</p>}
+          <Unlisted left={left} ofOtherSources={ofOtherSources} />
         </section>
       )}
     </div>

@@ -1,12 +1,15 @@
 import { useState } from 'preact/hooks';
 
-import type { DeletionResult } from '../../../lib/webhook-destination/admin/user-deletion.js';
+import type { DeletionPreview, DeletionResult } from '../../../lib/webhook-destination/admin/user-deletion.js';
 import { request } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
 import { useChange } from '../../api/change.hook.js';
 import { countOf } from '../../components/count.util.js';
 import { TextField } from '../../components/field.component.js';
 import { FormDialog } from '../../components/form.dialog.js';
 import { isTypedAs, toPlainText } from '../../components/plain-text.util.js';
+import { Problem } from '../../components/problem.component.js';
+import { DeletionScope } from './deletion-scope.component.js';
 
 export interface DeletionDialogProps {
   userId: string;
@@ -15,29 +18,58 @@ export interface DeletionDialogProps {
   onDeleted: (outcome: string) => void;
 }
 
-/** Deletes a user's data once the id is typed, because the deletion cannot be undone. */
+/**
+ * Deletes a user's data from the chosen sources, each of which may be another tenant's, once the id is typed: the deletion
+ * cannot be undone.
+ */
 export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogProps) {
   const [typed, setTyped] = useState('');
+  const [sources, setSources] = useState<string[] | 'all'>([]);
+  const body = { userId, ...(sources !== 'all' && { sources }) };
   const deletion = useChange(async () => {
-    onDeleted(toOutcome(await request<DeletionResult>('POST', 'deletions', { body: { userId } })));
+    onDeleted(toOutcome(await request<DeletionResult>('POST', 'deletions', { body })));
   });
+  const missing =
+    sources.length === 0 ? 'Choose a source first.' : isTypedAs(typed, userId) ? undefined : 'Type the id first.';
   return (
     <FormDialog
       title="Delete the user's data?"
       label={deletion.isBusy ? 'Deleting…' : 'Delete'}
       look="danger"
-      disabledReason={isTypedAs(typed, userId) ? undefined : 'Type the id of the user first.'}
+      disabledReason={missing}
       change={deletion}
       error={deletion.error}
       onClose={onClose}
     >
       <p>
-        All deliveries of <strong class="plain-text">{toPlainText(userId, userId.length)}</strong> are removed from the
-        queue, whatever their state, with bodies and attempts. Each enabled destination is sent a delete notification.
-        This cannot be undone.
+        Deliveries of <strong class="plain-text">{toPlainText(userId, userId.length)}</strong> from the chosen sources
+        are removed from the queue, whatever their state, with bodies and attempts. This cannot be undone.
       </p>
+      <DeletionScope userId={userId} scope={sources} onScope={setSources} />
+      {sources.length > 0 && <Receivers body={body} />}
       <TextField label="Type the id of the user to confirm" value={typed} isRequired onValue={setTyped} />
     </FormDialog>
+  );
+}
+
+/** Whom the deletion notifies. */
+function Receivers({ body }: { body: object }) {
+  const load = (signal: AbortSignal) => request<DeletionPreview>('POST', 'deletions/preview', { body, signal });
+  const { answer, error, reload } = useAnswer(load, JSON.stringify(body));
+  const left = answer ? answer.notifications - answer.receivers.length : 0;
+  return (
+    <div role="status">
+      <Problem error={error} onRetry={reload} />
+      {answer && (
+        <p>
+          {answer.notifications === 0
+            ? 'No destination is notified.'
+            : `${countOf(answer.notifications, 'destination is', 'destinations are')} notified: ${answer.receivers
+                .map((name) => toPlainText(name, 60))
+                .join(', ')}${left > 0 ? ` and ${left.toLocaleString()} more` : ''}.`}
+        </p>
+      )}
+    </div>
   );
 }
 

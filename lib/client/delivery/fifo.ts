@@ -17,6 +17,11 @@ export class Fifo<T extends object> {
     return this.items[this.head];
   }
 
+  /** @param index counted from the first item, which has 0 */
+  at(index: number): T | undefined {
+    return this.items[this.head + index];
+  }
+
   shift(): T | undefined {
     const item = this.items[this.head];
     if (item === undefined) return undefined;

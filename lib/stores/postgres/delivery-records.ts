@@ -30,11 +30,11 @@ export class DeliveryRecords {
 
   constructor(private readonly database: LongStatements) {}
 
-  async list(query: CheckedQuery, { limit, after }: CheckedPage): Promise<DeliveryRecord[]> {
+  async list(query: CheckedQuery, { limit, after, isBodiless = false }: CheckedPage): Promise<DeliveryRecord[]> {
     const conditions = toConditions(query, [limit, after ?? null]);
     if (!conditions || (after !== undefined && !isId(after))) return [];
     const rows = await this.database.query<RecordRow>(
-      `SELECT ${DELIVERY_COLUMNS}, state, due_at::float8, reason FROM ${this.table}
+      `SELECT ${isBodiless ? DELIVERY_COLUMNS.replace('body', "''::bytea AS body") : DELIVERY_COLUMNS}, state, due_at::float8, reason FROM ${this.table}
        WHERE ($2::bigint IS NULL OR id < $2::bigint) AND ${conditions.text} ORDER BY id DESC LIMIT $1::bigint`,
       conditions.values,
     );

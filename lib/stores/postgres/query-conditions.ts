@@ -18,7 +18,7 @@ export function toConditions(
   query: CheckedQuery,
   values: readonly unknown[],
 ): { text: string; values: unknown[] } | undefined {
-  const { id, destination, source, state, messageId, userId, reason, acceptedBefore } = query;
+  const { id, destination, source, state, messageId, userId, reason, reasonStart, acceptedBefore } = query;
   if (id !== undefined && !isId(id)) return undefined;
   const terms: string[] = ['true'];
   const all = [...values];
@@ -37,6 +37,7 @@ export function toConditions(
   if (reason !== undefined) {
     add(encodeText(reason), (value) => `reason = ${value} AND left(reason, 64) = left(${value}, 64)`);
   }
+  if (reasonStart !== undefined) add(encodeText(reasonStart), (value) => `starts_with(reason, ${value})`);
   if (acceptedBefore !== undefined) add(acceptedBefore, (value) => `accepted_at < ${value}::float8`);
   return { text: terms.join(' AND '), values: all };
 }

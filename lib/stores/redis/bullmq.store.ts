@@ -151,8 +151,10 @@ export class BullmqStore implements SharedStore {
   }
 
   async replay(query: CheckedQuery, now: number): Promise<string[]> {
-    const isRefused = query.reason === ADDRESS_NOT_ALLOWED;
-    const isForAll = Object.keys(query).every((field) => ['destination', 'state', 'reason'].includes(field));
+    const isRefused = (query.reason ?? query.reasonStart) === ADDRESS_NOT_ALLOWED;
+    const isForAll = Object.keys(query).every((field) =>
+      ['destination', 'state', 'reason', 'reasonStart'].includes(field),
+    );
     const replayed: string[] = [];
     for (const queue of await this.queuesOf(query)) {
       if (isRefused && !(await this.store.hasRefusals(queue))) continue;

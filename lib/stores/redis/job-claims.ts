@@ -2,7 +2,8 @@ import type { JobJson, MinimalJob } from 'bullmq';
 import { Subject } from 'rxjs';
 
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { type Delivery, type NewDelivery, UNREADABLE } from '../../webhook-destination/queue/delivery.interface.js';
+import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
+import type { Delivery, NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 import type { Claim, ClaimLimit } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { fromDeliveryId, isReadable, nextAttemptAtOf, placeOf, toDelivery } from './job.codec.js';
 import { readJob } from './job.finder.js';

@@ -1,11 +1,11 @@
 import type { JobJson, JobType } from 'bullmq';
 
+import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
 import {
   DELIVERY_STATES,
   type DeliveryRecord,
   type DeliveryState,
   type OldestDelivery,
-  UNREADABLE,
 } from '../../webhook-destination/queue/delivery.interface.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import {

@@ -1,6 +1,6 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
-import { UNREADABLE } from '../../webhook-destination/queue/delivery.interface.js';
+import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
 import {
   BATCH_SLOTS,
   type BatchItem,

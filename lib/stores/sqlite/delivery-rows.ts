@@ -163,6 +163,10 @@ export function toCondition(query: CheckedQuery): { sql: string; parameters: unk
   for (const column of ['destination', 'state', 'reason'] as const) {
     if (query[column] !== undefined) add(column, [query[column]]);
   }
+  if (query.reasonStart !== undefined) {
+    terms.push('substr(reason, 1, length(?)) = ?');
+    parameters.push(query.reasonStart, query.reasonStart);
+  }
   if (query.source) add('source', [...query.source]);
   if (messageId !== undefined) add('message_id', [toIdText(messageId)]);
   if (userId) add('user_id', Array.from(userId, toIdText));

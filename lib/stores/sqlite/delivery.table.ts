@@ -1,6 +1,6 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
-import { UNREADABLE } from '../../webhook-destination/queue/delivery.interface.js';
+import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
 import type { CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { ClaimLimit } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import {

@@ -1,6 +1,7 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
-import { isOpen, isOpenNotice } from '../../webhook-destination/queue/delivery.interface.js';
+import { foundOnce } from '../../common/found-once.util.js';
+import { type DeliveryState, isOpen, isOpenNotice } from '../../webhook-destination/queue/delivery.interface.js';
 import {
   type CheckedSearch,
   matchesBody,
@@ -28,6 +29,9 @@ const STEP_ROWS = 200;
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
 const CALL_TIME = 5;
 
+/** State of the batches with deliveries in a state that have no row of their own. */
+const BATCH_STATES: Partial<Record<DeliveryState, string>> = { queued: 'q', waiting: 'r', delivering: 'l' };
+
 /** Earliest time that SQL can compare. */
 const EARLIEST = Number.MIN_SAFE_INTEGER;
 
@@ -42,29 +46,34 @@ export class SqliteWalk {
     private readonly db: SqliteConnection,
     private readonly batches: BatchTable,
   ) {
-    const bound = (table: string, count: number) =>
-      db.prepare(`SELECT id FROM ${table} WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ${count - 1}`);
+    const bound = (table: string, count: number) => (which: string) =>
+      db.prepare(`SELECT id FROM ${table} WHERE id < ? AND ${which} ORDER BY id DESC LIMIT 1 OFFSET ${count - 1}`);
     this.statements = {
-      batchBound: bound('batch', STEP_BATCHES),
-      rowBound: bound('delivery', STEP_ROWS),
-      batches: db.prepare(
-        `SELECT id, source, CAST(iif(?, items, '') AS BLOB) AS items FROM batch WHERE id >= ? AND id < ? AND accepted_at >= ?
-           AND accepted_at < ? AND (? IS NULL OR destination = ?)`,
+      batchBound: foundOnce(bound('batch', STEP_BATCHES)),
+      rowBound: foundOnce(bound('delivery', STEP_ROWS)),
+      batches: foundOnce((which: string) =>
+        db.prepare(
+          `SELECT id, source, CAST(iif(?, items, '') AS BLOB) AS items FROM batch
+           WHERE id >= ? AND id < ? AND accepted_at >= ? AND accepted_at < ? AND (? IS NULL OR destination = ?)
+             AND ${which}`,
+        ),
       ),
     };
   }
 
   /** @param before id below which deliveries are searched */
-  search(search: CheckedSearch, before: number, limit: number): Slice<WholeRows> {
+  search(search: CheckedSearch, before: number, limit: number, isBodiless: boolean): Slice<WholeRows> {
     const found: DeliveryRow[] = [];
     let size = 0;
     const next = this.walk(search, before, (rows) => {
       const taken = rows.slice(0, limit - found.length);
       found.push(...taken);
-      size += taken.reduce((sum, { bytes }) => sum + bytes, 0);
+      if (!isBodiless) size += taken.reduce((sum, { bytes }) => sum + bytes, 0);
       return found.length < limit && size <= PORTION_BYTES ? undefined : found.at(-1)!.id;
     });
-    return { result: this.batches.reader.withBodies(found), next };
+    if (!isBodiless) return { result: this.batches.reader.withBodies(found), next };
+    const rows = found.map((row) => ({ ...row, bytes: 0 }));
+    return { result: { rows: JSON.stringify(rows), bodies: new Uint8Array() }, next };
   }
 
   /** Removes matching deliveries below the id `before`, as `DeliveryQueue.purge`; returns their number. */
@@ -98,7 +107,7 @@ export class SqliteWalk {
     const last = id === undefined ? before : Math.min(before, first + 1);
     let to = last;
     while (to > first) {
-      const from = Math.max(this.startOf(to), first);
+      const from = Math.max(this.startOf(search.query, to), first);
       const rows = this.rowsOf(search, from, to);
       const batches = new Set([...rows.map(({ id }) => batchOf(id)), ...this.batchesOf(search, from, to)]);
       for (const batch of [...batches].sort((a, b) => b - a)) {
@@ -114,11 +123,18 @@ export class SqliteWalk {
     return to > first ? to : undefined;
   }
 
-  /** Returns the first id of the step below `before`, which begins at the same batch in both tables. */
-  private startOf(before: number): number {
-    const batch = this.statements.batchBound.get(Math.ceil(before / BATCH_SLOTS)) as { id: number } | undefined;
-    const row = this.statements.rowBound.get(before) as { id: number } | undefined;
-    return Math.max(batch?.id ?? 0, batchOf(row?.id ?? 0)) * BATCH_SLOTS;
+  /**
+   * Returns the first id of the step below `before`, which begins at the same batch in both tables. What an index finds
+   * bounds it: a few dead deliveries are one step, however many others are between them.
+   */
+  private startOf(query: CheckedQuery, before: number): number {
+    const [rowCondition, ...rowValues] = rowsIn(query);
+    const row = this.statements.rowBound(rowCondition).get(before, ...rowValues) as { id: number } | undefined;
+    const ofRow = batchOf(row?.id ?? 0);
+    if (query.state === 'dead') return ofRow * BATCH_SLOTS;
+    const [condition, ...values] = batchesIn(query);
+    const batch = this.statements.batchBound(condition).get(Math.ceil(before / BATCH_SLOTS), ...values);
+    return Math.max((batch as { id: number } | undefined)?.id ?? 0, ofRow) * BATCH_SLOTS;
   }
 
   /** Returns the deliveries of a step that have a row of their own and match, apart from their bodies. */
@@ -133,11 +149,13 @@ export class SqliteWalk {
   /** Returns the batches of a step that may hold a message of the query. */
   private batchesOf({ query, acceptedFrom }: CheckedSearch, from: number, to: number): number[] {
     if (query.state === 'dead') return [];
-    const { destination = null, acceptedBefore = Number.MAX_SAFE_INTEGER, messageId, userId } = query;
+    const { acceptedBefore = Number.MAX_SAFE_INTEGER, messageId, userId } = query;
     const messageIds = messageId === undefined ? undefined : new Set([messageId]);
     const needsItems = messageIds || userId ? 1 : 0;
     const range = [batchOf(from), Math.ceil(to / BATCH_SLOTS), Math.max(acceptedFrom, EARLIEST), acceptedBefore];
-    const rows = this.statements.batches.all(needsItems, ...range, destination, destination);
+    const [condition, ...values] = batchesIn(query);
+    const { destination = null } = query;
+    const rows = this.statements.batches(condition).all(needsItems, ...range, destination, destination, ...values);
     return (rows as { id: number; source: string; items: Uint8Array }[])
       .filter(({ source }) => query.source?.has(source) ?? true)
       .filter(({ id, items }) => decoding('batch', id, () => hasId(items, 0, messageIds) && hasId(items, 1, userId)))
@@ -164,6 +182,23 @@ export class SqliteWalk {
     const isPossible = mayHoldEvent(search, Buffer.from(joined.buffer, joined.byteOffset, joined.byteLength));
     return isPossible ? bodies : undefined;
   }
+}
+
+/** A condition with its values. */
+type Condition = [sql: string, ...values: string[]];
+
+const ANY: Condition = ['true'];
+
+/** Returns the condition on rows for which an index has the order of ids. */
+function rowsIn({ destination, state }: CheckedQuery): Condition {
+  if (state === undefined) return ANY;
+  return destination === undefined ? ['state = ?', state] : ['state = ? AND destination = ?', state, destination];
+}
+
+/** As {@link rowsIn}, of batches. */
+function batchesIn({ destination, state }: CheckedQuery): Condition {
+  const letter = state && BATCH_STATES[state];
+  return destination === undefined || !letter ? ANY : ['destination = ? AND state = ?', destination, letter];
 }
 
 /** Whether items may have one of the ids, if given, in a column. Rows are compared in full later. */

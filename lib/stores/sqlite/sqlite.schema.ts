@@ -1,4 +1,4 @@
-import { UNREADABLE } from '../../webhook-destination/queue/delivery.interface.js';
+import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
 
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
 export const APPLICATION_ID = 0x4e415251;

@@ -235,7 +235,7 @@ export class SqliteStore implements DeliveryStore {
   /** Searches until the page is full or, at a pace, for one portion. */
   private async find(
     search: CheckedSearch,
-    { limit, after }: CheckedPage,
+    { limit, after, isBodiless = false }: CheckedPage,
     pace?: SearchPace,
   ): Promise<DeliveryPortion> {
     const deliveries: DeliveryRecord[] = [];
@@ -247,6 +247,7 @@ export class SqliteStore implements DeliveryStore {
         search,
         before,
         limit - deliveries.length,
+        isBodiless,
       );
       deliveries.push(...toRecords(slice.result));
       before = slice.next;

@@ -21,11 +21,22 @@ export interface DeletionRequest {
 
 /** Result of a deletion. */
 export interface DeletionResult {
-  /** Delete notifications queued: one for each user, affected source and enabled destination of the source. */
+  /** Delete notifications queued: one for each user and each enabled destination of the affected sources. */
   notifications: number;
   /** The users' deliveries that were removed from the queue, with bodies and attempts. */
   purged: number;
 }
+
+/** Whom a deletion would notify. */
+export interface DeletionPreview {
+  /** Names of the destinations that would be notified, at most 100. */
+  receivers: string[];
+  /** Delete notifications that would be queued. */
+  notifications: number;
+}
+
+/** Maximum number of receivers that a preview names. */
+const MAX_RECEIVERS = 100;
 
 /** Removes users' deliveries, and sends delete notifications to the receivers. */
 export class UserDeletion {
@@ -53,11 +64,20 @@ export class UserDeletion {
     return { notifications, purged };
   }
 
+  /**
+   * Returns whom a deletion would notify, without deleting anything.
+   *
+   * @throws {RequestError} that names the invalid field
+   */
+  preview(request: unknown): DeletionPreview {
+    const { userIds, sources = this.sources.names } = checkDeletion(request, this.sources.names);
+    const receivers = [...this.router.receiversOf(sources).keys()];
+    return { receivers: receivers.slice(0, MAX_RECEIVERS), notifications: receivers.length * userIds.length };
+  }
+
   private *notices(userIds: string[], sources = this.sources.names, trace?: string): Generator<NewDelivery> {
     for (const userId of userIds) {
-      for (const source of sources) {
-        yield* this.router.routeDeletion(source, userId, Date.now(), this.queue.now(), trace);
-      }
+      yield* this.router.routeDeletion(sources, userId, Date.now(), this.queue.now(), trace);
     }
   }
 }

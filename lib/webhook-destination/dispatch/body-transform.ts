@@ -2,6 +2,7 @@ import { errorMessage } from '../../client/error.util.js';
 import type { MessageType } from '../../client/message/message.interface.js';
 import { toPrintable } from '../../client/printable.util.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
+import { TRANSFORM_FAILED } from '../queue/dead-reasons.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery.interface.js';
 
 /** The message whose body a {@link BodyTransform} receives. */
@@ -41,7 +42,7 @@ export function bodyToSend(
   } catch (error) {
     // Every queue can store printable text.
     const reason = toPrintable(errorMessage(error));
-    return { state: 'dead', reason: `transform failed: ${reason}`, failedUrls };
+    return { state: 'dead', reason: `${TRANSFORM_FAILED}: ${reason}`, failedUrls };
   }
 }
 

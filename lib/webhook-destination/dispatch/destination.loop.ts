@@ -13,6 +13,12 @@ import { type PausableDestination, timeWithin } from './pause.util.js';
 import type { RequestLimit } from './request-limit.js';
 import { lastAttemptAt } from './retry-schedule.util.js';
 
+/**
+ * Maximum time for which the rate limit holds a leased delivery, in ms. Others return to the queue, where they are seen to
+ * wait: a leased delivery counts as being sent.
+ */
+const MAX_LIMITED = 5_000;
+
 /** Number of deliveries leased at once for a probe: one becomes the probe, the others return to the queue. */
 const PROBE_CONCURRENCY = 8;
 
@@ -31,7 +37,7 @@ const PROBE_CONCURRENCY = 8;
  *
  *     unstarted -> leasing          start
  *     leasing, probing -> resting   the circuit opens or does not admit a delivery, the receiver asks for no requests,
- *                                   or the queue ends the consumption
+ *                                   the rate limit holds a delivery for long, or the queue ends the consumption
  *     resting -> leasing, probing   the timer ends while the circuit is closed, or open
  *     resting, probing -> leasing   the circuit closes, or last attempts are due, which it does not hold back
  *     any -> stopped                stop (the application ends), retire (the destination was changed or removed)
@@ -149,13 +155,15 @@ export class DestinationLoop {
     if (this.subscription?.closed === false && concurrency === this.leased) return;
     this.endLeasing();
     this.leased = concurrency;
-    this.subscription = this.queue?.consume(this.#destination.name, concurrency).subscribe({
-      next: (lease) => this.handle(lease),
-      error: (error) => {
-        this.reporter.notRead(error);
-        this.restUntil(this.now() + this.context.options.initialRetryDelay);
-      },
-    });
+    this.subscription = this.queue
+      ?.consume(this.#destination.name, concurrency, this.sender.limit !== undefined)
+      .subscribe({
+        next: (lease) => this.handle(lease),
+        error: (error) => {
+          this.reporter.notRead(error);
+          this.restUntil(this.now() + this.context.options.initialRetryDelay);
+        },
+      });
   }
 
   /** Leases no deliveries until a moment, unless the loop rests already. */
@@ -181,6 +189,11 @@ export class DestinationLoop {
     // Transformed before the circuit is asked: a delivery that sends nothing must not become its probe.
     const body = bodyToSend(this.#destination.transform, delivery, now);
     if (!Buffer.isBuffer(body)) return void this.settle(lease, body);
+    const limited = this.sender.limitOf(delivery);
+    if (limited > MAX_LIMITED && !this.isStopped) {
+      this.restUntil(now + limited);
+      return void this.settle(lease, undefined);
+    }
     const isLast = this.circuit.isOpen && now >= this.lastAttemptOf(delivery);
     const probe = this.isStopped ? undefined : this.circuit.admit(now, isLast);
     if (probe === undefined) {

@@ -4,6 +4,7 @@ import type { Subject } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type { Delivery } from '../queue/delivery.interface.js';
 import type { SteadyClock } from '../queue/steady-clock.js';
 import type { PoolFactory } from '../transport/transport.factory.js';
 import { toWebhookTarget, type WebhookTarget } from '../transport/webhook-target.js';
@@ -81,6 +82,11 @@ export class DestinationSender {
       if (isAdmitted) this.post(attempt, routes);
       else attempt.end(undefined);
     });
+  }
+
+  /** Returns how long the rate limit would hold a delivery, in ms. */
+  limitOf({ failedUrls }: Readonly<Delivery>): number {
+    return this.limit?.waitOf(Math.max(1, this.routes.length - failedUrls.length)) ?? 0;
   }
 
   /** Cancels the requests that wait for the rate limit. */

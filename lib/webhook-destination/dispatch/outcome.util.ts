@@ -1,11 +1,10 @@
 import type { AttemptRecord, OutcomeClass } from '../queue/attempt-record.interface.js';
 import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
+import { ALL_FAILED, WINDOW_OVER } from '../queue/dead-reasons.js';
 import type { DeliveryOutcome } from '../queue/delivery.interface.js';
 import type { Attempt, SendResult } from './attempt.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { nextAttemptAt } from './retry-schedule.util.js';
-
-const WINDOW_OVER = 'the retry window is over';
 
 /** Statuses with which a `Retry-After` is for all requests, and not for one message. */
 const PAUSING_STATUS = new Set([429, 503]);
@@ -70,7 +69,7 @@ export function judgeAttempt(
   // Attempts before this window were made before the delivery was replayed.
   const ofWindow = [...attempts.filter((earlier) => earlier.startedAt >= firstAttemptAt), attempt];
   if (retryable.length === 0) {
-    const reason = ofWindow.some(isRefused) ? ADDRESS_NOT_ALLOWED : 'every URL failed permanently';
+    const reason = ofWindow.some(isRefused) ? ADDRESS_NOT_ALLOWED : ALL_FAILED;
     return { state: 'dead', attempt, reason, failedUrls };
   }
 

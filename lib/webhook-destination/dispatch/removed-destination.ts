@@ -4,12 +4,10 @@ import { defer, EMPTY, type Observable, type ObservableInput, retry, Subscriptio
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
+import { REMOVED } from '../queue/dead-reasons.js';
 import type { Lease } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { OutcomeReporter } from './outcome.reporter.js';
-
-/** Why the deliveries are dead. */
-const REMOVED = 'destination removed';
 
 /** Number of deliveries ended concurrently. */
 const CONCURRENCY = 64;

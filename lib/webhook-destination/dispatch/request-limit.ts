@@ -66,6 +66,17 @@ export class RequestLimit {
     return true;
   }
 
+  /** Returns how long this number of requests would wait, in ms, behind those that wait for as many; 0 if they may be made now. */
+  waitOf(count: number): number {
+    this.admitWaiting();
+    const before = this.waiting.length * count + this.taken + count - this.requests; // slots that must become free
+    if (before <= 0) return 0;
+    const rounds = Math.floor((before - 1) / this.requests);
+    // Admitted requests that are not made yet are made about now.
+    const freed = this.made.at((before - 1) % this.requests)?.at ?? this.now();
+    return Math.max(0, freed + this.per - this.now()) + rounds * this.per;
+  }
+
   /** Resolves with true once this number of requests is admitted, in the order of calls; with false if waits end. */
   wait(count: number): Promise<boolean> {
     return new Promise((resolve) => {

@@ -36,7 +36,7 @@ export interface SeriesPoint {
   at: number;
   /** Accepted messages; in the series of a destination, its new deliveries. */
   accepted: number;
-  /** Rejected messages; in the series of a destination, always 0. */
+  /** Rejected messages and refused requests; in the series of a destination, always 0. */
   rejected: number;
   delivered: number;
   /** Failed attempts. */
@@ -87,7 +87,7 @@ export class RelaySeries {
     this.minutes = this.writer.add({ interval: 60_000, none: noMinute, add: addMinute });
     this.sources = this.writer.add({ interval: SOURCE_INTERVAL, none: noSource, add: addSource });
     this.subscription.add(accepted$.subscribe((acceptance) => this.countAccepted(acceptance)));
-    this.subscription.add(refused$?.subscribe(({ source, code }) => add(this.sourceNow(source).refused, code, 1)));
+    this.subscription.add(refused$?.subscribe((refusal) => this.countRefused(refusal)));
     this.subscription.add(outcomes$.subscribe((event) => this.countOutcome(event)));
   }
 
@@ -131,6 +131,11 @@ export class RelaySeries {
     const counts = this.sourceNow(source);
     counts.accepted += messages.length;
     for (const { code } of rejected) add(counts.refused, code, 1);
+  }
+
+  private countRefused({ source, code }: Refusal): void {
+    this.minutes.now(TOTAL).rejected++;
+    add(this.sourceNow(source).refused, code, 1);
   }
 
   private countOutcome({ type, destination, results }: DeliveryEvent): void {

@@ -55,12 +55,6 @@ export type DeliveryOutcome =
     }
   | { state: 'dead'; attempt?: AttemptRecord; reason: string; failedUrls: string[] };
 
-/**
- * Dead-letter reason of a delivery that is set aside because its stored data is damaged or missing. What can be read of
- * it is listed; other texts are empty. No replay includes it.
- */
-export const UNREADABLE = 'the stored delivery cannot be read';
-
 /** A delivery leased for one attempt. Only one lease exists at a time, until it is settled or the process ends. */
 export interface Lease {
   readonly delivery: Readonly<Delivery>;
@@ -92,7 +86,7 @@ export interface DeliveryQuery {
   messageId?: string;
   /** A user id, or a list of at most 1,000 user ids. */
   userId?: string | readonly string[];
-  /** Exact dead-letter reason; selects dead deliveries only. */
+  /** A {@link DeadReason}, which stands for all reasons of its class, or an exact reason; selects dead deliveries only. */
   reason?: string;
   /** Accepted before this time, in ms since the epoch. */
   acceptedBefore?: number;
@@ -166,7 +160,7 @@ export interface QueueCondition {
   isFull: boolean;
   /** Free space on the queue's disk, in bytes; undefined if the queue is not on a disk of this machine. */
   freeDisk: number | undefined;
-  /** Number of dead deliveries with the reason {@link UNREADABLE}. */
+  /** Number of dead deliveries whose stored data is damaged or missing. */
   unreadable: number;
 }
 

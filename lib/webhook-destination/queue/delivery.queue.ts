@@ -33,6 +33,18 @@ import { SettlementWriter } from './store/settlement.writer.js';
 /** How long a search waits for its turn, in ms. */
 const SEARCH_WAIT = 3_000;
 
+/** Deliveries that a visit reads with one search. */
+const VISITED = 2_000;
+
+/** Where a visit of deliveries begins, and whose it is. */
+export interface VisitOptions {
+  after?: string | undefined;
+  /** Time after which it ends, in ms. Default: it goes on to the last delivery. */
+  time?: number;
+  /** Default: the process itself. */
+  caller?: TurnCaller | undefined;
+}
+
 /**
  * Stores accepted deliveries until they are settled, and keeps their records for the retention time. New deliveries go
  * to their consumer straight from memory, without being read back from the store, which one process has for itself or
@@ -131,15 +143,17 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
    * outcomes are recorded, more may be emitted. After a crash, deliveries with no recorded outcome are due again.
    * Unsubscribing stops the consumer: its leases can still be settled, and the next consumer gets all other deliveries.
    *
+   * @param isLimited whether a rate limit holds what is emitted: no other deliveries are then leased
    * @throws {RelayError} `consumer_exists`, if the destination has a consumer in this process
    */
-  consume(destination: string, concurrency: number): Observable<Lease> {
+  consume(destination: string, concurrency: number, isLimited = false): Observable<Lease> {
     return new Observable((subscriber: Subscriber<Lease>) => {
       if (this.feeds.has(destination))
         throw new RelayError('consumer_exists', `destination ${destination} has a consumer already`);
       const feed = new DestinationFeed(this.store, {
         destination,
         concurrency,
+        isLimited,
         subscriber,
         settle: this.createSettle(),
         leased: this.leased,
@@ -181,6 +195,29 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   async search(search: DeliverySearch, page: DeliveryPage = {}, caller?: TurnCaller): Promise<DeliveryPortion> {
     const checked = [checkSearch(search), checkPage(page)] as const;
     return this.searches.run(() => this.store.search(...checked), caller);
+  }
+
+  /**
+   * Visits the matching deliveries, newest first and without their bodies, in portions between which other searches have
+   * their turn. Resolves with the value of `after` to go on with; undefined if all were visited.
+   *
+   * @param visit returns whether to end the visit, after this delivery
+   */
+  async visit(
+    search: DeliverySearch,
+    visit: (delivery: DeliveryRecord) => boolean | void,
+    { after, time = Infinity, caller }: VisitOptions = {},
+  ): Promise<string | undefined> {
+    const end = performance.now() + time;
+    const checked = checkSearch(search);
+    let next = after;
+    do {
+      const page = { limit: VISITED, after: next, isBodiless: true };
+      const portion = await this.searches.run(() => this.store.search(checked, page), caller);
+      for (const delivery of portion.deliveries) if (visit(delivery)) return delivery.id;
+      ({ next } = portion);
+    } while (next !== undefined && performance.now() < end);
+    return next;
   }
 
   /**

@@ -1,4 +1,5 @@
 import { ArgumentError } from '../../common/relay.errors.js';
+import { startOfReason } from './dead-reasons.js';
 import {
   type Delivery,
   DELIVERY_STATES,
@@ -17,12 +18,16 @@ export const MAX_NAMES = 1_000;
 export interface CheckedPage {
   limit: number;
   after: string | undefined;
+  /** Whether the bodies may be left out, which makes reading many deliveries cheap. */
+  isBodiless?: boolean;
 }
 
-/** A checked query, as engines receive it: its lists are sets. */
+/** A checked query, as engines receive it: its lists are sets, and a class of reasons is how they begin. */
 export interface CheckedQuery extends Omit<DeliveryQuery, 'source' | 'userId'> {
   source?: ReadonlySet<string>;
   userId?: ReadonlySet<string>;
+  /** How the dead-letter reason begins. */
+  reasonStart?: string;
 }
 
 const TYPES: Record<keyof DeliveryQuery, 'string' | 'number' | 'names'> = {
@@ -50,7 +55,9 @@ export function checkQuery(query: DeliveryQuery): CheckedQuery {
   }
   if (checked.reason === undefined) return checked;
   if ((state ?? 'dead') !== 'dead') throw new ArgumentError('state of a query with a reason must be dead');
-  return { ...checked, state: 'dead' };
+  const { reason, ...others } = checked;
+  const reasonStart = startOfReason(reason);
+  return { ...others, state: 'dead', ...(reasonStart === undefined ? { reason } : { reasonStart }) };
 }
 
 function checkField(field: string, value: unknown): unknown {
@@ -84,6 +91,7 @@ export function matches(
     state === (query.state ?? state) &&
     messageId === (query.messageId ?? messageId) &&
     reason === (query.reason ?? reason) &&
+    (query.reasonStart === undefined || reason?.startsWith(query.reasonStart) === true) &&
     (query.source?.has(source) ?? true) &&
     (query.userId === undefined || (userId !== undefined && query.userId.has(userId)))
   );

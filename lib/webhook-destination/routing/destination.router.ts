@@ -112,20 +112,29 @@ export class DestinationRouter {
     }
   }
 
+  /** Returns the names of the enabled destinations that receive messages of these sources, each with the first source. */
+  receiversOf(sources: readonly string[]): Map<string, string> {
+    const receivers = new Map<string, string>();
+    for (const source of sources) {
+      for (const { name } of this.servedBy(source)) if (!receivers.has(name)) receivers.set(name, source);
+    }
+    return receivers;
+  }
+
   /**
-   * Creates one delete notification for each enabled destination of the source, regardless of its filters: a receiver
+   * Creates one delete notification for each enabled destination of the sources, regardless of its filters: a receiver
    * must learn to erase what it received about a user.
    */
   routeDeletion(
-    source: string,
+    sources: readonly string[],
     userId: string,
     requestedAt: number,
     acceptedAt: number,
     trace?: string,
   ): NewDelivery[] {
     const body = toDeleteBody(userId, new Date(requestedAt));
-    return this.servedBy(source).map(({ name }) => ({
-      destination: name,
+    return Array.from(this.receiversOf(sources), ([destination, source]) => ({
+      destination,
       source,
       messageId: randomUUID(),
       userId,

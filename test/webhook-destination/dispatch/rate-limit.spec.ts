@@ -79,6 +79,19 @@ describe('The rate limit of a destination', () => {
     expect(delivered.every(({ attempt }) => attempt === 1)).toBe(true);
   });
 
+  it('leaves what it holds for long in the queue, where it is seen to wait, instead of leasing it', async () => {
+    const receiver = await receive(status(200));
+    const relay = await start({
+      destinations: [{ urls: [receiver.url], concurrency: 4, rateLimit: { requests: 2, per: 3_600_000 } }],
+    });
+    await relay.track(...ids(40));
+    await relay.settled('delivered', 2);
+    await waitFor(async () => (await relay.undelivered()).every(({ state }) => state !== 'delivering'));
+    expect(await relay.undelivered()).toHaveLength(38);
+    const [counted] = await relay.service.stats().then((rows) => rows.filter(({ state }) => state === 'queued'));
+    expect(counted!.count).toBeGreaterThan(30); // no more were leased than could be sent
+  });
+
   it('counts the request to each URL', async () => {
     const receiver = await receive(status(200));
     const relay = await start({

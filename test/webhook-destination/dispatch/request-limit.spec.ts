@@ -88,6 +88,18 @@ describe('RequestLimit', () => {
     expect([pair, single]).toEqual([[1_000], [2_000]]);
   });
 
+  it('says how long further requests would wait, behind those that wait already', async () => {
+    const limit = create(2, 1_000);
+    expect([limit.waitOf(1), limit.waitOf(2)]).toEqual([0, 0]);
+    request(limit, 1);
+    await vi.advanceTimersByTimeAsync(400);
+    expect(limit.waitOf(2)).toBe(600);
+    request(limit, 1);
+    expect([limit.waitOf(1), limit.waitOf(2)]).toEqual([600, 1_000]);
+    request(limit, 2);
+    expect(limit.waitOf(1)).toBe(1_600);
+  });
+
   it('ends all waits, and has no timer then', async () => {
     const limit = create(1, 1_000);
     request(limit, 1);

@@ -59,14 +59,14 @@ export class AdminApi {
     const series = new RelaySeries(store, accepted$, own.ingest?.refused$, relay.events$);
     this.series = series;
     this.feed = new LiveFeed(accepted$, relay.events$, peers);
-    this.jobs = new ReplayJobs(relay, peers);
+    this.jobs = new ReplayJobs(relay, own.queue, peers);
     const routes = [
       ...sessionRoutes(gate),
       ...overviewRoutes(relay, own, series),
       metricsRoute(own.metrics),
       eventRoute(this.feed),
       ...deliveryRoutes(relay, own),
-      ...deletionRoutes(relay),
+      ...deletionRoutes(relay, own),
       ...replayRoutes(this.jobs),
       explainRoute(relay),
       ...registryRoutes(relay, own, series),

@@ -5,12 +5,11 @@ import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Acceptance, Refusal } from '../../ingest/ingest.result.js';
 import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../../queue/delivery.queue.js';
-import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
 import type { QueueFigures } from '../../observe/queue.figures.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
 import type { AuditLog } from '../audit.log.js';
-import type { DeletionRequest, DeletionResult } from '../user-deletion.js';
+import type { DeletionRequest, DeletionResult, UserDeletion } from '../user-deletion.js';
 
 /** Operations of `WebhookDestinationService` that the API uses. */
 export interface AdminRelay {
@@ -18,7 +17,6 @@ export interface AdminRelay {
   readonly sources: SourceManager;
   readonly events$: Observable<DeliveryEvent>;
   deliveries(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
-  search(search: DeliverySearch, page?: DeliveryPage): Promise<DeliveryPortion>;
   replay(idOrQuery: string | DeliveryQuery): Promise<number>;
   requestDeletion(request: DeletionRequest): Promise<DeletionResult>;
   explain(message: unknown, source?: string): Promise<object>;
@@ -32,9 +30,10 @@ export interface AdminProcess {
   readonly prefix: string;
   readonly acceptor: { readonly accepted$: Observable<Acceptance> };
   readonly ingest: { readonly refused$: Observable<Refusal> } | undefined;
-  readonly queue: Pick<DeliveryQueue, 'series' | 'peers' | 'search' | 'inTurn'>;
+  readonly queue: Pick<DeliveryQueue, 'series' | 'peers' | 'search' | 'visit' | 'inTurn'>;
   readonly figures: QueueFigures;
   readonly dispatcher: { readonly downNames: string[] };
+  readonly deletion: Pick<UserDeletion, 'preview'>;
   readonly explainer: { explainDelivery(record: DeliveryRecord): Promise<object> };
   readonly metrics: readonly Metric[];
   readonly audit: AuditLog;

@@ -2,7 +2,7 @@ import type { RelayError } from '../../../client/relay.error.js';
 import { refuseFields, RequestError } from '../../http/request.error.js';
 import type { ControllerRoute, Schema } from '../../http/route.controller.js';
 import { type DeletionRequest, type DeletionResult, MAX_USERS } from '../user-deletion.js';
-import type { AdminRelay } from './admin-services.interface.js';
+import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute } from './api.route.js';
 
 /** Maximum number of users named in an audit entry. */
@@ -35,7 +35,7 @@ export const DELETION_ROUTE: Omit<ControllerRoute, 'handle' | 'path'> = {
 };
 
 /** Routes that delete the data of one user. */
-export function deletionRoutes(relay: AdminRelay): ApiRoute[] {
+export function deletionRoutes(relay: AdminRelay, own: Pick<AdminProcess, 'deletion'>): ApiRoute[] {
   const deleteUser = ({ audit }: ApiRequest, userId: string, { sources, ...others }: DeletionRequest) => {
     refuseFields(others);
     return deleteUsers(relay, { userId, sources }, audit);
@@ -58,6 +58,14 @@ export function deletionRoutes(relay: AdminRelay): ApiRoute[] {
       },
       { type: 'object', required: ['userId'], properties: { userId: TEXT, sources: TEXTS } },
     ),
+    {
+      method: 'POST',
+      path: 'deletions/preview',
+      access: 'read',
+      summary: 'Which destinations a deletion would notify; deletes nothing',
+      schema: { type: 'object', required: ['userId'], properties: { userId: TEXT, sources: TEXTS } },
+      handle: ({ body }) => own.deletion.preview(body),
+    },
   ];
 }
 

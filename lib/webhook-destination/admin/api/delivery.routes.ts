@@ -2,6 +2,7 @@ import { RequestError } from '../../http/request.error.js';
 import type { DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
+import { countDeliveries } from './delivery-count.js';
 import { readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
 import { PAGE_FIELDS } from './query.reader.js';
 
@@ -18,6 +19,13 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       'Search deliveries, newest first; a portion has the cursor of the next one',
       async ({ query, counted }) => showPortion(await own.queue.search(readSearch(query), readPage(query), counted)),
       { ...SEARCH_FIELDS, ...PAGE_FIELDS },
+    ),
+    // Before the route of one delivery, which it would be otherwise.
+    readRoute(
+      'deliveries/count',
+      'Count deliveries, by destination, source, state and class of reasons; a cursor says that there may be more',
+      ({ query, counted }) => countDeliveries(own.queue, readSearch(query), query.text('cursor'), counted),
+      { ...SEARCH_FIELDS, cursor: PAGE_FIELDS.cursor },
     ),
     readRoute('deliveries/:id', 'One delivery, with its body, attempts, routing and request', async ({ params }) => {
       const record = await find(params.id!);

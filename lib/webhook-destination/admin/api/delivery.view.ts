@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { parseJson } from '../../../common/value.util.js';
+import { DEAD_REASONS } from '../../queue/dead-reasons.js';
 import { DELIVERY_STATES, type DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
 import { RequestError } from '../../http/request.error.js';
@@ -18,7 +19,7 @@ export const SEARCH_FIELDS: Record<string, string> = {
   event: 'name of the event',
   messageId: 'id of the message',
   userId: 'user of the message',
-  reason: 'the exact reason of dead deliveries',
+  reason: `why deliveries are dead: one of ${Object.keys(DEAD_REASONS).join(', ')}, or an exact reason`,
   from: 'accepted at this time or later: ms since the epoch, or ISO 8601',
   to: 'accepted before this time',
 };

@@ -1,9 +1,11 @@
 import type { DeliveryState } from '../../queue/delivery.interface.js';
-import { type RelaySeries, sumOf } from '../../observe/relay-series.js';
+import { type RelaySeries, type SeriesPoint, sumOf } from '../../observe/relay-series.js';
 import type { AdminProcess } from './admin-services.interface.js';
 
 /** Period of a destination's recent outcomes, in ms. */
 const RECENT = 60 * 60_000;
+
+const OUTCOMES = ['delivered', 'failed', 'dead'] as const;
 
 /** Current figures of a destination. */
 export interface DestinationFigures {
@@ -13,6 +15,27 @@ export interface DestinationFigures {
   down: boolean;
   /** Outcomes of the last hour; `failed` counts attempts. */
   recent: { minutes: number; delivered: number; failed: number; dead: number };
+  health: DestinationHealth;
+}
+
+/** Number of minutes with outcomes that health is judged by, the last ones of the last hour. */
+const JUDGED = 5;
+
+/** Share of failures above which a destination is `degraded`. */
+const DEGRADED = 0.1;
+
+/** What the last minutes with outcomes show: nothing delivered, some failures, few or none; `idle` without outcomes. */
+export type DestinationHealth = 'failing' | 'degraded' | 'delivering' | 'idle';
+
+/** @param points of the last hour */
+function healthOf(points: SeriesPoint[]): DestinationHealth {
+  const judged = points.filter(({ delivered, failed, dead }) => delivered + failed + dead > 0).slice(-JUDGED);
+  if (judged.length === 0) return 'idle';
+  const { delivered, failed, dead } = sumOf(judged, OUTCOMES);
+  if (delivered === 0) return 'failing';
+  // A delivery may die of an attempt, which counts as failed, or without one.
+  const faults = Math.max(failed, dead);
+  return faults / (delivered + faults) > DEGRADED ? 'degraded' : 'delivering';
 }
 
 /** Reads the current figures of destinations, in the order of their names. */
@@ -33,7 +56,8 @@ export async function readDestinationFigures(
   return names.map((name, index) => ({
     counts: byName.get(name)!,
     down: down.has(name),
-    recent: { minutes: RECENT / 60_000, ...sumOf(points[index]!, ['delivered', 'failed', 'dead']) },
+    recent: { minutes: RECENT / 60_000, ...sumOf(points[index]!, OUTCOMES) },
+    health: healthOf(points[index]!),
   }));
 }
 

@@ -4,13 +4,13 @@ import { errorMessage } from '../../../client/error.util.js';
 import { RequestError } from '../../http/request.error.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
-import type { AdminRelay } from './admin-services.interface.js';
+import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ReplayPeers } from './replay.peers.js';
 
 /** Maximum number of deliveries in one replay. */
 const MAX_REPLAYED = 1_000_000;
 
-/** Number of deliveries searched or replayed at a time. */
+/** Number of deliveries replayed at a time. */
 const PORTION = 200;
 
 /** Number of replays to remember; running ones are never forgotten. */
@@ -42,7 +42,8 @@ export class ReplayJobs {
 
   /** @param channel channel to the processes that share the queue; undefined if the queue is not shared */
   constructor(
-    private readonly relay: Pick<AdminRelay, 'search' | 'replay'>,
+    private readonly relay: Pick<AdminRelay, 'replay'>,
+    private readonly queue: Pick<AdminProcess['queue'], 'visit'>,
     channel?: PeerChannel,
   ) {
     if (channel) this.peers = new ReplayPeers(channel, (id, cancel) => this.findOwn(id, cancel));
@@ -113,12 +114,7 @@ export class ReplayJobs {
   /** Returns the ids of matching deliveries, up to the limit. */
   private async search(search: DeliverySearch, limit: number): Promise<string[]> {
     const ids: string[] = [];
-    let after: string | undefined;
-    do {
-      const portion = await this.relay.search(search, { limit: Math.min(PORTION, limit - ids.length), after });
-      ids.push(...portion.deliveries.map(({ id }) => id));
-      after = portion.next;
-    } while (after !== undefined && ids.length < limit && !this.isClosed);
+    await this.queue.visit(search, ({ id }) => ids.push(id) === limit || this.isClosed);
     return ids;
   }
 

@@ -24,6 +24,8 @@ const STORE_RETRY_DELAY = 1_000;
 interface FeedOptions {
   destination: string;
   concurrency: number;
+  /** Whether only as many deliveries are leased as may be unsettled. */
+  isLimited: boolean;
   subscriber: Subscriber<Lease>;
   settle: SettlementWriter['write'];
   /** The queue's deliveries that are ready or handed out, without a recorded outcome, by id. */
@@ -63,7 +65,12 @@ interface FeedOptions {
 export class DestinationFeed {
   private readonly logger = new LimitedLogger(`DeliveryQueue(${this.options.destination})`);
   private readonly ready = new Fifo<Delivery>();
-  private readonly window = new MemoryWindow(this.options.concurrency, this.store.isShared, this.options.total);
+  private readonly window = new MemoryWindow(
+    this.options.concurrency,
+    this.store.isShared,
+    this.options.total,
+    this.options.isLimited,
+  );
   /** Deliveries handed out and not settled, or settled as not delivered and not recorded. */
   private inFlight = 0;
   /** Deliveries handed out and not recorded. */

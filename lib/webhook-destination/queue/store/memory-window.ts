@@ -38,20 +38,22 @@ export class MemoryWindow {
   /**
    * @param isShared whether other processes take deliveries from the store too
    * @param total what the windows of all destinations hold
+   * @param isLimited whether it holds no more deliveries than the concurrency
    */
   constructor(
     private readonly concurrency: number,
     private readonly isShared: boolean | undefined,
     private readonly total: { bytes: number },
+    private readonly isLimited = false,
   ) {}
 
   get isEmpty(): boolean {
     return this.held === 0;
   }
 
-  /** Whether this many new deliveries may be held; without other processes, the last of them may exceed the window. */
+  /** Whether this many new deliveries may be held; without other processes, the last of them may exceed a window that is not limited. */
   takes(count: number): boolean {
-    const last = this.isShared ? this.held + count - 1 : this.held;
+    const last = this.isShared || this.isLimited ? this.held + count - 1 : this.held;
     return last < this.size && this.bytes < BYTES;
   }
 
@@ -82,7 +84,7 @@ export class MemoryWindow {
 
   private get size(): number {
     if (this.total.bytes >= TOTAL_BYTES) return Math.min(this.concurrency, SCARCE);
-    return this.concurrency * (this.isShared ? SHARED_FACTOR : FACTOR);
+    return this.isLimited ? this.concurrency : this.concurrency * (this.isShared ? SHARED_FACTOR : FACTOR);
   }
 
   private count(bytes: number): void {

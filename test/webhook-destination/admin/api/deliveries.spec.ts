@@ -50,6 +50,20 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect((await get('users/u2')).deliveries).toMatchObject([{ messageId: 'm3', event: 'Ordered', attempts: 1 }]);
   });
 
+  it('are counted in one answer, by destination and class of reasons, which a search takes as well', async () => {
+    const { get, find } = await startWithDead();
+    const counted = await get('deliveries/count?reason=all_failed');
+    const group = { destination: 'Webhooks', state: 'dead', reasonClass: 'all_failed', count: 3 };
+    expect(counted).toMatchObject({ count: 3, groups: [{ ...group, answers: [{ status: 404, count: 3 }] }] });
+    expect(counted.cursor).toBeUndefined();
+    const [newest] = await find('state=dead&reason=all_failed');
+    expect(counted.newest).toBe((newest as unknown as { acceptedAt: number }).acceptedAt);
+    expect(await get('deliveries/count?userId=u2')).toMatchObject({ count: 1 });
+    expect(await get('deliveries/count?event=Paid')).toMatchObject({ count: 1 });
+    expect(await get('deliveries/count')).toMatchObject({ count: 4 });
+    expect(await get('deliveries/count?reason=window_over')).toMatchObject({ count: 0, newest: null, groups: [] });
+  });
+
   it('are shown 500 at once with pauses for other requests', async () => {
     const transform = () => {
       throw new Error('refused');

@@ -113,6 +113,7 @@ describe.each(onFastify)('Figures of sources and destinations on $platform', ({ 
       counts: {},
       down: false,
       recent: { minutes: 60, delivered: 0, failed: 0, dead: 0 },
+      health: 'idle',
     });
     receiver.statuses = [200];
     await relay.accept('wk_shop', [track('m0')]);
@@ -133,7 +134,23 @@ describe.each(onFastify)('Figures of sources and destinations on $platform', ({ 
       counts: { delivered: 1, dead: 1, waiting: 10 },
       down: true,
       recent: { delivered: 1, dead: 1 },
+      health: 'degraded',
     });
     expect((await get('destinations?figures=true')).destinations).toMatchObject([{ figures: { down: true } }]);
+  });
+
+  it('say that a destination fails of which every delivery dies, in an attempt or before it', async () => {
+    const urls = ['http://127.0.0.1:9/'];
+    const transform = () => {
+      throw new Error('no such field');
+    };
+    const { get, relay, receiver } = await startApi(cleanUp, createAdapter(), {
+      options: { destinations: [{ name: 'Broken', urls, transform }] },
+    });
+    await relay.accept('wk_shop', [track('m1'), track('m2')]);
+    await waitFor(async () => (await relay.stats()).some(({ state, count }) => state === 'dead' && count === 2));
+    const { figures } = await get('destinations/Broken?figures=true');
+    expect(figures).toMatchObject({ down: false, health: 'failing', recent: { failed: 0, dead: 2 } });
+    expect(receiver.webhooks).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
-import { AnalyticsModule, AnalyticsService, sqliteQueue } from 'nestjs-analytics-relay';
-import { describe, expect, it } from 'vitest';
+import { AnalyticsModule, AnalyticsService, memoryQueue, QueueFullError, sqliteQueue } from 'nestjs-analytics-relay';
+import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { onExpress } from '../../../support/platforms.js';
@@ -42,6 +42,25 @@ describe.each(onExpress)('What the API says of the relay on $platform', ({ creat
       process: { lostBeforeIngest: 0 },
     });
     expect(overview.oldestAcceptedAt).toBeGreaterThanOrEqual(before);
+  });
+
+  it('counts refused requests as rejections: an unknown key, a full queue, a body that is too large', async () => {
+    const queue = memoryQueue()();
+    const { get, host } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
+    const statuses: number[] = [];
+    const send = async (fields: object, key = 'wk_shop') => {
+      const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` };
+      const body = JSON.stringify({ ...track('m1'), ...fields });
+      statuses.push((await fetch(`${host}/v1/track`, { method: 'POST', headers, body })).status);
+    };
+    await send({}, 'wk_wrong');
+    vi.spyOn(queue, 'add').mockRejectedValueOnce(new QueueFullError('the queue is full'));
+    await send({});
+    await send({ properties: { text: 'x'.repeat(600_000) } });
+    expect(statuses).toEqual([401, 503, 413]);
+    expect((await get('overview')).recent).toMatchObject({ accepted: 0, rejected: 3 });
+    const { points } = await get('timeseries?metric=rejected');
+    expect(points.reduce((sum, { rejected }) => sum + rejected!, 0)).toBe(3);
   });
 
   it('counts what in-process recording lost before ingest', async () => {

@@ -227,12 +227,12 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
         },
       },
       { destination: 'Made', selected: true, request: { body: '{"made":true}' } },
-      { destination: 'App', selected: false, reason: 'source' },
-      { destination: 'Off', reason: 'disabled' },
-      { destination: 'Pages', reason: 'type' },
+      { destination: 'Shy', selected: false, reason: 'integrations' },
       { destination: 'Paid', reason: 'event' },
-      { destination: 'Shy', reason: 'integrations' },
+      { destination: 'Pages', reason: 'type' },
+      { destination: 'Off', reason: 'disabled' },
     ]);
+    expect(answer.ofOtherSources).toBe(1);
     const wrong = await json('POST', 'explain', { body: { source: 'app', message: { type: 'track', userId: 'u1' } } });
     expect(wrong).toMatchObject({
       status: 200,
@@ -250,6 +250,38 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
       });
     }
     expect([await relay.deliveries({}), receiver.webhooks]).toEqual([[], []]);
+  });
+
+  it('are explained where the message goes first, then the nearest misses; those of other sources are one number', async () => {
+    const urls = ['https://receiver.example/'];
+    const others = Array.from({ length: 150 }, (_, index) => ({ name: `a-${index}`, urls, sources: ['app'] }));
+    const { json, relay, get, receiver } = await startApi(cleanUp, createAdapter(), {
+      options: {
+        sources: [
+          { name: 'shop', writeKey: 'wk_shop' },
+          { name: 'app', writeKey: 'wk_app' },
+        ],
+        destinations: [
+          ...others,
+          { name: 'b-off', urls, enabled: false },
+          { name: 'c-type', urls, types: ['page'] },
+          { name: 'd-event', urls, events: ['Paid'] },
+          { name: 'e-integration', urls },
+          { name: 'z', urls: ['http://127.0.0.1:9/'], sources: ['shop'] },
+        ],
+      },
+    });
+    const body = { source: 'shop', message: track('m1', { integrations: { 'e-integration': false } }) };
+    const { answer } = await json('POST', 'explain', { body });
+    const names = (list: unknown) => (list as { destination: string }[]).map(({ destination }) => destination);
+    expect(names(answer.destinations)).toEqual(['z', 'e-integration', 'd-event', 'c-type', 'b-off']);
+    expect(answer).toMatchObject({ left: 0, ofOtherSources: 150 });
+    await relay.accept('wk_shop', [track('m1', { integrations: { 'e-integration': false } })]);
+    const [delivery] = await relay.deliveries({ destination: 'z' });
+    const shown = await get(`deliveries/${delivery!.id}`);
+    expect(names(shown.routing)).toEqual(['z', 'e-integration', 'd-event', 'c-type', 'b-off']);
+    expect(shown).toMatchObject({ left: 0, ofOtherSources: 150 });
+    expect(receiver.webhooks).toEqual([]);
   });
 
   it('are explained with the common body once, at most 100 of them, and fewer if their transforms make much', async () => {

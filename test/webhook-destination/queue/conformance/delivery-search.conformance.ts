@@ -45,6 +45,42 @@ export function itSearches(engine: QueueEngine): void {
       return ids;
     }
 
+    it('visits what matches once, newest first and without bodies where none are compared, and goes on after the last', async () => {
+      for (let index = 0; index < 6; index++) await queue.add([message(index)]);
+      await queue.add([message(6, { destination: 'Other' }, 'Paid')]);
+      const visited = async (search: DeliverySearch, options = {}, most = Infinity) => {
+        const ids: string[] = [];
+        const next = await queue.visit(search, ({ messageId }) => ids.push(messageId) === most, options);
+        return { ids, next };
+      };
+      expect((await visited({})).ids).toEqual(['m6', 'm5', 'm4', 'm3', 'm2', 'm1', 'm0']);
+      expect(await visited({ event: 'Paid' })).toEqual({ ids: ['m6'], next: undefined });
+      const first = await visited({ destination: 'Webhooks', state: 'queued' }, {}, 2);
+      expect(first.ids).toEqual(['m5', 'm4']);
+      const rest = await visited({ destination: 'Webhooks', state: 'queued' }, { after: first.next });
+      expect(rest).toEqual({ ids: ['m3', 'm2', 'm1', 'm0'], next: undefined });
+    });
+
+    it('finds dead deliveries by the class of their reason, in whatever words, and replays them', async () => {
+      const reasons = ['transform failed: no such field', 'transform failed: %', 'the retry window is over', 'my own'];
+      await queue.add(reasons.map((_, index) => message(index)));
+      let settled = 0;
+      const subscription = queue.consume('Webhooks', 4).subscribe((lease) => {
+        const reason = reasons[Number(lease.delivery.messageId.slice(1))]!;
+        void lease.settle({ state: 'dead', reason, failedUrls: [] }).then(() => settled++);
+      });
+      await waitFor(() => settled === 4);
+      subscription.unsubscribe();
+      expect((await found({ reason: 'transform_failed' })).sort()).toEqual(['m0', 'm1']);
+      expect(await found({ reason: 'window_over', destination: 'Webhooks' })).toEqual(['m2']);
+      expect(await found({ reason: 'transform failed: %' })).toEqual(['m1']);
+      expect(await found({ reason: 'my own' })).toEqual(['m3']);
+      expect(await found({ reason: 'my' })).toEqual([]);
+      expect(await queue.replay({ reason: 'transform_failed' })).toBe(2);
+      expect((await found({ state: 'dead' })).sort()).toEqual(['m2', 'm3']);
+      expect(await queue.purge({ reason: 'window_over' })).toBe(1);
+    });
+
     it('finds by every field, the newest first, in portions of any size', async () => {
       for (let index = 0; index < 6; index++) await queue.add([message(index)]);
       await queue.add([6, 7, 8].map((index) => message(index, { destination: 'Other' }, 'Say "é" \\ 😀')));
