@@ -135,7 +135,7 @@ describe.each(decorators)('Where instrument.instanceDecorator wraps every provid
     const { app, receiver, host, log } = await start(decorate);
     await useAnalytics(app);
     await useRelay(app);
-    await receiver.received(9);
+    await receiver.received(8);
     const body = JSON.stringify({ a: 1 });
     const signature = signBody(body, 'a-shared-secret-of-some-length');
     const post = (value: string) =>

@@ -50,6 +50,7 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
     const bodies: Record<string, object> = {
       'POST replays': { query: { destination: 'Webhooks' }, expected: 0 },
       'POST deletions': { userId: 'nobody' },
+      'POST deletions/preview': { userId: 'nobody' },
       'POST explain': { message: track('m3'), source: 'second' },
       'POST destinations': { name: 'Other', ...fields },
       'PATCH destinations/x': { urls: fields.urls },

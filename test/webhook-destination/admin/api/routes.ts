@@ -6,6 +6,7 @@ export const ROUTES: [method: string, path: string, changes: boolean][] = [
   ['GET', 'metrics', false],
   ['GET', 'events', false],
   ['GET', 'deliveries', false],
+  ['GET', 'deliveries/count', false],
   ['GET', 'deliveries/1', false],
   ['POST', 'deliveries/1/replay', true],
   ['POST', 'replays', true],
@@ -31,4 +32,5 @@ export const ROUTES: [method: string, path: string, changes: boolean][] = [
   ['GET', 'users/u1', false],
   ['DELETE', 'users/u1', true],
   ['POST', 'deletions', true],
+  ['POST', 'deletions/preview', false],
 ];
