@@ -27,14 +27,21 @@ export class Turns {
     private readonly refusal: () => Error,
   ) {}
 
-  /** Settles as the work does; rejects if its turn does not come within the timeout. */
-  async run<T>(work: () => Promise<T>, caller = OWN): Promise<T> {
+  /**
+   * Settles as the work does; rejects if its turn does not come within the timeout.
+   *
+   * @param mostPause the next turn begins later by as long as the work took, but no more than these ms
+   */
+  async run<T>(work: () => Promise<T>, caller = OWN, mostPause = 0): Promise<T> {
     if (this.running < this.limit) this.running++;
     else await this.wait(caller);
+    const startedAt = performance.now();
     try {
       return await work();
     } finally {
-      this.end();
+      const pause = Math.min(performance.now() - startedAt, mostPause);
+      if (pause > 0) setTimeout(() => this.end(), pause).unref();
+      else this.end();
     }
   }
 

@@ -46,18 +46,19 @@ export class ApplicationGuard {
    * @throws {RequestError} 403, the status of the guard's exception, or 500 for any other error of the guard
    */
   async ask(platform: PlatformPair): Promise<AdminCaller> {
+    const [request] = platform;
     let admitted: boolean;
+    let access: unknown;
     try {
       const answer = this.guard.canActivate(toContext(platform));
       admitted = await (isObservable(answer) ? firstValueFrom(answer) : answer);
+      access = admitted && this.options.access ? await this.options.access(request) : 'write';
     } catch (error) {
       if (isHttpException(error)) throw new RequestError('admin_only', error.message, undefined, error.getStatus());
-      this.logger.limited('error', `admin.guard failed: ${errorMessage(error)}`);
+      this.logger.limited('error', `admin.guard or admin.access failed: ${errorMessage(error)}`);
       throw new RequestError('admin_only', 'the guard of the application failed', undefined, 500);
     }
     if (!admitted) throw refusal();
-    const [request] = platform;
-    const access: unknown = this.options.access ? await this.options.access(request) : 'write';
     if (access !== 'read' && access !== 'write') {
       throw new RequestError('admin_only', "admin.access must return 'read' or 'write' to admit a caller");
     }

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import { ignoreElements, merge, Observable, share, Subject, type Subscriber, type Subscription, tap } from 'rxjs';
 
 import { createAsyncScope } from '../../client/async-scope.util.js';
@@ -29,6 +27,9 @@ import { DestinationFeed } from './store/destination-feed.js';
 import { AddTurn, toBatches } from './store/add-turn.js';
 import type { DeliveryStore } from './store/delivery-store.interface.js';
 import { SettlementWriter } from './store/settlement.writer.js';
+
+/** Maximum pause after another read than a search, in ms. */
+const READ_PAUSE = 100;
 
 /** How long a search waits for its turn, in ms. */
 const SEARCH_WAIT = 3_000;
@@ -221,17 +222,11 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   }
 
   /**
-   * Runs other reads that take as long as a search, in turn with the searches, and then pauses for as long. Rejects as
-   * {@link search} does.
+   * Runs other reads that take as long as a search, in turn with the searches, each followed by a pause, because they
+   * have none of their own. Rejects as {@link search} does.
    */
   inTurn<T>(work: () => Promise<T>, caller?: TurnCaller): Promise<T> {
-    const read = async () => {
-      const startedAt = performance.now();
-      const result = await work();
-      await sleep(performance.now() - startedAt, undefined, { ref: false });
-      return result;
-    };
-    return this.searches.run(read, caller);
+    return this.searches.run(work, caller, READ_PAUSE);
   }
 
   /** Makes a test write as durable as that of {@link add}, changing no delivery. */

@@ -93,7 +93,7 @@ export class HostLookup {
         return await ask(resolver, name, isComplete);
       } catch (error) {
         // Tenants may see it, whom the search domains of the system do not concern.
-        if (error instanceof Error) error.message = error.message.replace(name, hostname);
+        if (error instanceof Error) error.message = error.message.replace(name, () => hostname);
         const isKnown = !isUnknown(error, isComplete);
         if ((isComplete && isKnown) || (error as { code?: unknown }).code === 'ETIMEOUT') throw error;
         if (failure === undefined || isKnown) failure = error;

@@ -1,10 +1,13 @@
-import { Logger } from '@nestjs/common';
+import { type ExecutionContext, Logger } from '@nestjs/common';
 import { memoryQueue } from 'nestjs-analytics-relay';
 import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
 import { followAudit, READ_TOKEN, signIn, startApi, TOKEN, track } from './support.js';
+
+const headersOf = (context: ExecutionContext) =>
+  context.switchToHttp().getRequest<{ headers: Record<string, unknown> }>().headers;
 
 describe.each(platforms)('The audit log on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
@@ -86,15 +89,15 @@ describe.each(platforms)('The audit log on $platform', ({ createAdapter }) => {
     expect(JSON.stringify(audit)).not.toContain('s3cret');
   });
 
-  it('has what the guard refused by any error', async () => {
-    const guard = {
-      canActivate: () => {
-        throw new TypeError('no token');
-      },
+  it.each(['guard', 'access'])('has what admin.%s refused by any error', async (name) => {
+    const fail = () => {
+      throw new TypeError('no token');
     };
-    const { json, relay } = await startApi(cleanUp, createAdapter(), { options: { admin: { guard } } });
+    const isKnown = { canActivate: (context: ExecutionContext) => headersOf(context)['x-user'] !== undefined };
+    const admin = name === 'guard' ? { guard: { canActivate: fail } } : { guard: isKnown, access: fail };
+    const { json, relay } = await startApi(cleanUp, createAdapter(), { options: { admin } });
     const audit = followAudit(relay);
-    const { status, answer } = await json('GET', 'deliveries', { token: null });
+    const { status, answer } = await json('GET', 'deliveries', { token: null, headers: { 'X-User': 'u' } });
     expect([status, answer.code]).toEqual([500, 'admin_only']);
     expect(JSON.stringify(answer)).not.toContain('no token');
     expect(audit).toMatchObject([
