@@ -51,6 +51,7 @@ const FULL_TURN = 75;
 export class SqliteStore implements DeliveryStore {
   readonly isShared = false;
   readonly fullTurn = FULL_TURN;
+  readonly transactions = undefined;
   readonly peers = undefined;
   readonly due$ = NEVER;
   readonly registry: SqliteRegistryStore;
