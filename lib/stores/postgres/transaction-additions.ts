@@ -112,8 +112,11 @@ function findDatabaseError(error: unknown): { code: string; message: string } {
   const { code, originalCode, originalMessage, cause, driverError, original, driverAdapterError, meta } = fields;
   const inner = cause ?? driverError ?? original ?? driverAdapterError ?? meta;
   if (typeof inner === 'object' && inner !== null) return findDatabaseError(inner);
-  return {
-    code: String(originalCode ?? code),
-    message: (typeof originalMessage === 'string' ? originalMessage : errorMessage(error)).replace(/^[^]* - /, ''), // without the statement
-  };
+  const text = [originalMessage, fields.message].find((found) => typeof found === 'string') ?? errorMessage(error);
+  // Knex and MikroORM put the statement before the message; details in the lines after it have values of the row.
+  const [message = ''] = text
+    .replace(/^[^]* AS xid - /, '')
+    .trim()
+    .split('\n');
+  return { code: String(originalCode ?? code), message };
 }

@@ -6,7 +6,7 @@ type Method = (...args: unknown[]) => unknown;
 /** A transaction of one of the packages below, of which each has a part of the members. */
 type Transaction = Record<string, unknown> & {
   queryRunner?: Transaction | null;
-  sequelize: { query: Method };
+  sequelize?: { query: Method };
   $queryRawUnsafe: Method;
   executeQuery: Method;
   execute: Method;
@@ -55,7 +55,7 @@ const SHAPES: Shape[] = [
   },
   {
     // Knex
-    matches: (tx) => has(tx, 'raw', 'transaction') && 'isTransaction' in tx,
+    matches: (tx) => has(tx, 'raw', 'transaction'),
     fault: (tx) =>
       tx.isTransaction && !tx.isCompleted()
         ? undefined
@@ -83,12 +83,12 @@ const SHAPES: Shape[] = [
   },
   {
     // Sequelize
-    matches: ({ sequelize, ...tx }) => has(tx as Transaction, 'authenticate') || typeof sequelize === 'object',
+    matches: (tx) => has(tx, 'authenticate') || typeof tx.sequelize === 'object',
     fault: (tx) =>
-      typeof tx.sequelize?.query === 'function' && tx.finished === undefined
+      tx.sequelize && tx.finished === undefined
         ? undefined
         : 'of Sequelize, pass the Transaction that sequelize.transaction() gives, before its end',
-    run: (tx, sql, bind) => tx.sequelize.query(sql, { bind, transaction: tx, type: 'SELECT' }),
+    run: (tx, sql, bind) => tx.sequelize!.query(sql, { bind, transaction: tx, type: 'SELECT' }),
   },
   {
     // Drizzle: its statements are built from objects with these two methods
