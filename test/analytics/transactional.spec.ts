@@ -21,6 +21,7 @@ class Orders {
   @Track('Failed', { userId: 'u1', on: 'error' })
   async place(messageId: string, fails = false): Promise<string> {
     this.analytics.track(ordered(messageId));
+    await Promise.resolve();
     if (fails) throw new Error('no stock');
     return this.counted(messageId);
   }

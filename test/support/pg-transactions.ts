@@ -14,13 +14,13 @@ export function pgTransactions(pool: pg.Pool) {
         const client = await pool.connect();
         try {
           setTx(client);
-          return await within(client, ['BEGIN', 'COMMIT', 'ROLLBACK'], work);
+          return await within<unknown>(client, ['BEGIN', 'COMMIT', 'ROLLBACK'], work);
         } finally {
           client.release();
         }
       },
       wrapWithNestedTransaction: (_options, work, _setTx, client) =>
-        within(client as pg.PoolClient, ['SAVEPOINT s', 'RELEASE s', 'ROLLBACK TO s'], work),
+        within<unknown>(client as pg.PoolClient, ['SAVEPOINT s', 'RELEASE s', 'ROLLBACK TO s'], work),
     }),
   };
   return ClsModule.forRoot({ global: true, plugins: [new ClsPluginTransactional({ adapter })] });
