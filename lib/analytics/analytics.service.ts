@@ -40,8 +40,8 @@ import { isAboutNobody, MessageCompleter } from './context/message.completer.js'
 import { InProcessTransport } from './in-process.transport.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
-import { AnalyticsTransaction } from './transaction/analytics-transaction.js';
-import { ClsTransactions } from './transaction/cls-transactions.js';
+import { AnalyticsTransaction } from './analytics-transaction.js';
+import { ClsTransactions } from './cls-transactions.js';
 import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
 import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
 

@@ -5,10 +5,10 @@ import type {
   IdentifyParams,
   PageParams,
   ScreenParams,
-} from '../../client/index.js';
-import type { AnalyticsService } from '../analytics.service.js';
-import type { AmbientParams } from '../context/ambient-params.interface.js';
-import type { EventName, PlannedTrackParams, TrackEventFields } from '../tracking-plan/tracking-plan.interface.js';
+} from '../client/index.js';
+import type { AnalyticsService } from './analytics.service.js';
+import type { AmbientParams } from './context/ambient-params.interface.js';
+import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
 
 /**
  * Records events in a transaction of the application, with the methods of `AnalyticsService`. Each promise is fulfilled

@@ -1,7 +1,7 @@
 import type { ModuleRef } from '@nestjs/core';
 
-import { OptionsError } from '../../common/options.error.js';
-import { PackageError } from '../../common/relay.errors.js';
+import { OptionsError } from '../common/options.error.js';
+import { PackageError } from '../common/relay.errors.js';
 
 /** What is used of `TransactionHost`. */
 interface TransactionHost {
