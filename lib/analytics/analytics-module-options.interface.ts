@@ -50,7 +50,7 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
   /**
    * With `'cls'`, events that are recorded inside a method under `@Transactional()` of `@nestjs-cls/transactional` take
    * part in its transaction, on the default connection. Needs `postgresQueue()` in the same database. Default: none.
-   * @see docs/transactions.md
+   * @see docs/transactions.md, "@Transactional()"
    */
   transactions?: 'cls' | undefined;
   /**

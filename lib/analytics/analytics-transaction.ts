@@ -1,11 +1,4 @@
-import type {
-  AliasParams,
-  Callback,
-  GroupParams,
-  IdentifyParams,
-  PageParams,
-  ScreenParams,
-} from '../client/index.js';
+import type { AliasParams, Callback, GroupParams, IdentifyParams, PageParams, ScreenParams } from '../client/index.js';
 import type { AnalyticsService } from './analytics.service.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
 import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';

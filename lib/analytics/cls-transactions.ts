@@ -23,8 +23,10 @@ export class ClsTransactions {
     private readonly onRolledBack?: (tx: object) => void,
   ) {
     const begin = host.withTransaction.bind(host);
-    const toAwaiting = (arg: unknown) => (typeof arg === 'function' ? this.awaitWrites(arg as Work) : arg);
-    host.withTransaction = (...args) => begin(...args.map(toAwaiting));
+    host.withTransaction = (...args) => {
+      const outer = this.current;
+      return begin(...args.map((arg) => (typeof arg === 'function' ? this.awaitWrites(arg as Work, outer) : arg)));
+    };
   }
 
   /** @throws {PackageError | OptionsError} if the application does not use the package */
@@ -50,7 +52,7 @@ export class ClsTransactions {
   }
 
   /** Returns work that ends once the events that it records are written, and fails if one cannot be. */
-  private awaitWrites(work: Work): Work {
+  private awaitWrites(work: Work, outer: object | undefined): Work {
     const awaiting: Work = async (...args) => {
       const tx = this.current;
       const writes = tx ? this.writesOf(tx) : [];
@@ -60,7 +62,7 @@ export class ClsTransactions {
         return result;
       } catch (error) {
         await Promise.allSettled(writes.splice(0));
-        if (tx) this.onRolledBack?.(tx);
+        if (tx && tx !== outer) this.onRolledBack?.(tx);
         throw error;
       }
     };

@@ -26,11 +26,15 @@ const MAX_ACCEPTED = 100_000;
 
 /** Options of {@link WebhookDestinationService.accept}. */
 export interface AcceptOptions {
-  /** When the sender posted the messages, by its own clock: a date, ISO 8601, or ms since the epoch. Default: unknown. */
+  /**
+   * When the sender posted the messages, by its own clock: corrects `originalTimestamp` of those without `timestamp`.
+   * Default: no correction.
+   */
   sentAt?: unknown;
   /**
-   * Transaction of the application that the messages take part in: that of a package that docs/transactions.md names, or
-   * a `TransactionRunner`. Needs `postgresQueue()` in the same database. Default: none.
+   * Transaction of the application that the messages take part in, or a `TransactionRunner`. Needs `postgresQueue()` in
+   * the same database. Default: none.
+   * @see docs/transactions.md, "How to record in a transaction"
    */
   transaction?: unknown;
 }
@@ -81,7 +85,7 @@ export class WebhookDestinationService {
    * @param messages must not be changed until the call has ended
    * @throws {PartlyAcceptedError} if the queue stores some portions and then fails; the call can be repeated
    * @throws {TransactionError} if the transaction cannot be used
-   * @see docs/transactions.md
+   * @see docs/transactions.md, "How to record in a transaction"
    */
   async accept(
     writeKey: string,
