@@ -23,6 +23,8 @@ export {
   PartlyAcceptedError,
   QueueFullError,
   QueueUnavailableError,
+  TransactionError,
   UnknownWriteKeyError,
 } from './common/relay.errors.js';
+export type { TransactionRunner } from './common/transaction-runner.interface.js';
 export * from './webhook-destination/index.js';

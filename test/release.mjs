@@ -22,6 +22,7 @@ const PARTS = {
     'test/node-versions',
   ],
   'test:nest11': ['compat/nest11', 'lib/analytics', 'lib/terminus', 'lib/webhook-destination/http', 'test/analytics'],
+  'test:orms': [...QUEUE, 'compat/orms', 'lib/analytics', 'lib/webhook-destination/ingest', 'test/apps/transactions*'],
   'test:packed': ['README.md', 'bin', 'lib/*index.ts', 'lib/schematics', 'schematics', 'test/packed'],
   'test:bundled': ['lib/*index.ts', 'lib/*.cts', 'lib/*.loader.ts', 'test/bundled'],
   'test:fuzz': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/fuzz'],

@@ -30,6 +30,7 @@ export default {
       'test/analytics/ended-scope*',
       'test/analytics/foreign-callbacks*',
       'test/analytics/shutdown-order*',
+      'test/analytics/transactional*',
       'test/e2e/crash*',
       'test/e2e/upgrades*',
       'test/terminus/shared*',

@@ -1,4 +1,5 @@
 import type { Telemetry } from '../common/telemetry/telemetry.interface.js';
+import type { TransactionRunner } from '../common/transaction-runner.interface.js';
 import type { AnalyticsSettings, HTTPClient, HTTPFetchFn } from '../client/index.js';
 import type { AmbientOptions } from './context/ambient.options.js';
 import type { TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';
@@ -46,6 +47,18 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
    * @see docs/typed-events.md, "Checked at run time"
    */
   trackingPlan?: TrackingPlanOptions;
+  /**
+   * With `'cls'`, events that are recorded inside a method under `@Transactional()` of `@nestjs-cls/transactional` take
+   * part in its transaction, on the default connection. Needs `postgresQueue()` in the same database. Default: none.
+   * @see docs/transactions.md, "@Transactional()"
+   */
+  transactions?: 'cls' | undefined;
+  /**
+   * Returns what runs statements in a transaction that `AnalyticsService.inTransaction()` gets: for packages that
+   * are not recognised. Default: none.
+   * @see docs/transactions.md, "Any other package"
+   */
+  transactionRunner?: ((tx: unknown) => TransactionRunner) | undefined;
   /**
    * Receives spans and metrics of recording and sending. Use `openTelemetry()` from
    * `nestjs-analytics-relay/opentelemetry`. Without it, the active OpenTelemetry span is still stored with each

@@ -4,6 +4,7 @@ import { OptionsError, throwFaults } from '../common/options.error.js';
 import {
   findAbsence,
   findOptionFaults,
+  IfGiven,
   Known,
   Must,
   MustNest,
@@ -23,6 +24,14 @@ class ModuleOptions extends CheckedAmbientOptions {
 
   @Must("be 'throw' or 'log'", (value) => value === 'throw' || value === 'log')
   onInvalid: 'throw' | 'log' = 'throw';
+
+  @IfGiven()
+  @Must("be 'cls'", (value) => value === 'cls')
+  transactions: 'cls' | undefined = undefined;
+
+  @IfGiven()
+  @Must('be a function', (value) => typeof value === 'function')
+  transactionRunner: AnalyticsModuleOptions['transactionRunner'] = undefined;
 
   @MustNest('be an object')
   trackingPlan: PlanOptions = new PlanOptions();

@@ -12,6 +12,7 @@ export type { AmbientParams } from './context/ambient-params.interface.js';
 export type { AnalyticsRequest } from './context/analytics-request.interface.js';
 export { Alias, Group, Identify, Page, Screen } from './decorators/message.decorators.js';
 export { type PlannedTrackOptions, Track, type TrackArguments } from './decorators/track.decorator.js';
+export type { AnalyticsTransaction } from './analytics-transaction.js';
 export type { AnalyticsModuleExtras } from './instance.options.js';
 export type {
   AliasOptions,

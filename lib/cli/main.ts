@@ -23,6 +23,7 @@ const COMMANDS: CommandEntry[] = [
     summary: 'move a SQLite queue to Redis or PostgreSQL',
     load: () => import('./migrate.command.js'),
   },
+  { name: 'sql', summary: 'print the tables of postgresQueue()', load: () => import('./sql.command.js') },
 ];
 
 const LIST = `Commands:\n${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(9)} ${summary}\n`).join('')}`;

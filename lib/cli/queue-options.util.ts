@@ -66,11 +66,19 @@ export function storeQueue(option: string, url = '', prefix: string | undefined,
     if (scheme.startsWith('postgres')) return createPostgresQueue(toPostgresOptions({ ...given, migrate: creates }));
     return createBullmqQueue({ ...toBullmqOptions(given), mustExist: !creates });
   } catch (error) {
-    // Names the options of the command in their place.
-    if (!(error instanceof OptionsError)) throw error;
-    const faults = error.faults.map((fault) => `--${fault.replace(/^connection\b/, option)}`);
-    throw argumentFault(faults.join('; '));
+    throw argumentFault(optionFault(error, option));
   }
+}
+
+/**
+ * Returns the fault of options of a queue with the names of the command's options.
+ *
+ * @param option the one in place of `connection`
+ * @throws any other error
+ */
+export function optionFault(error: unknown, option: string): string {
+  if (!(error instanceof OptionsError)) throw error;
+  return error.faults.map((fault) => `--${fault.replace(/^connection\b/, option)}`).join('; ');
 }
 
 /** Returns the file of a SQLite queue. Commands never create one. */

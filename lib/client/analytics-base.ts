@@ -7,7 +7,7 @@ import { AnalyticsEmitter } from './event/analytics.emitter.js';
 import { Context } from './event/context.js';
 import { EventLedger } from './event/event.ledger.js';
 import { LossReporter } from './event/loss.reporter.js';
-import type { Callback, EventSink } from './event/pending-event.interface.js';
+import type { Callback, EventSink, EventTransaction } from './event/pending-event.interface.js';
 import { type Additions, completeMessage, createMessage } from './message/message.factory.js';
 import { MESSAGE_TYPES, type MessageType } from './message/message.interface.js';
 import { SerializedMessage } from './message/serialized-message.js';
@@ -54,6 +54,8 @@ export interface RecordExtras extends Pick<Additions, 'facts' | 'context' | 'isB
   refusal?: Error | undefined;
   /** The method or route that records the event. */
   recordedBy?: string | undefined;
+  /** The transaction that the event takes part in. */
+  transaction?: EventTransaction | undefined;
 }
 
 const NO_EXTRAS: RecordExtras = {};
@@ -178,7 +180,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     type: MessageType,
     params: unknown,
     callback: Callback | undefined,
-    { refusal, recordedBy, facts, context, isByField }: RecordExtras = NO_EXTRAS,
+    { refusal, recordedBy, transaction, facts, context, isByField }: RecordExtras = NO_EXTRAS,
   ): void {
     const { telemetry, defaults } = this.resolved;
     const trace = telemetry?.create?.(type, this.queue.source) ?? activeTrace();
@@ -191,11 +193,13 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
       reason ??= error; // a later one, because such data may turn up in a single request in production
     }
     if (this.isClosed) {
-      this.losses.report('call_after_close', new RelayError('call_after_close', 'recorded after closeAndFlush'));
+      const closed = new RelayError('call_after_close', 'recorded after closeAndFlush');
+      if (transaction) throw closed; // its caller waits for the outcome
+      this.losses.report('call_after_close', closed);
       this.emit('call_after_close', new Context(message).event);
       return;
     }
-    const event = this.ledger.open(type, serialized, callback, trace);
+    const event = this.ledger.open(type, serialized, callback, trace, transaction);
     if (reason !== undefined) {
       event.context = new Context(message);
       return this.ledger.endLater(event, reason);

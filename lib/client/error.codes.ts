@@ -21,6 +21,7 @@ const callErrors = {
 /** Codes of the other errors that calls throw: the admin API does not answer them. */
 type OtherCallError =
   | 'partly_accepted' // `PartlyAcceptedError`: the queue failed after `service.accept()` had stored a part of the messages. Call it again with the same messages: those with a `messageId` are not stored twice. `accepted` is the number that is certainly stored. It is a `QueueUnavailableError` too
+  | 'transaction_invalid' // `TransactionError`: the [transaction](transactions.md) of `inTransaction()` or `accept()` cannot be used. Pass what the message names. A failure after which the transaction is to be repeated has the code of PostgreSQL instead, such as `40001`
   | 'address_not_allowed' // `AddressNotAllowedError`: the [network policy](network.md#network-policy) refuses the address. Set `delivery.allowedNetworks`, if the address is intended
   | 'package_missing' // `PackageError`: the start needs an optional package. Install what the message names
   | 'package_unsupported' // `PackageError`: the start needs another version of a package. Install what the message names

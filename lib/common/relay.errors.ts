@@ -83,6 +83,19 @@ export class PartlyAcceptedError extends QueueUnavailableError {
 }
 
 /**
+ * Thrown when events cannot be recorded in a transaction of the application. Its code is `transaction_invalid`, or that
+ * of PostgreSQL if the transaction is to be repeated, such as `40001`. The message says what to pass, and whether the
+ * transaction is aborted.
+ */
+export class TransactionError extends RelayError {
+  override readonly name = 'TransactionError';
+
+  constructor(message: string, code = 'transaction_invalid') {
+    super(code as ErrorCode, message);
+  }
+}
+
+/**
  * How the message of an address that the network policy refuses begins, and the dead-letter reason of its delivery. The
  * configuration is at fault, not the receiver: once the options are corrected, the next start replays the delivery.
  */

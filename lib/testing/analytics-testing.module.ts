@@ -25,7 +25,7 @@ function recordingSink(recorder: AnalyticsRecorder, ledger: EventLedger): EventS
   return {
     add: (event) => {
       const { fault, json } = event.message;
-      if (!fault) recorder.add(JSON.parse(json) as Message);
+      if (!fault) recorder.add(JSON.parse(json) as Message, event.transaction?.tx);
       ledger.endLater(event, fault);
     },
     flush: () => undefined,
@@ -38,7 +38,12 @@ function recordingSink(recorder: AnalyticsRecorder, ledger: EventLedger): EventS
 function provideRecording(extras: AnalyticsModuleExtras): FactoryProvider {
   return provideAnalytics(extras, (options, moduleRef) => {
     const recorder = new AnalyticsRecorder();
-    const analytics = new AnalyticsService(options, moduleRef, (ledger) => recordingSink(recorder, ledger));
+    const analytics = new AnalyticsService(
+      options,
+      moduleRef,
+      (ledger) => recordingSink(recorder, ledger),
+      (tx) => recorder.rolledBack(tx),
+    );
     recorder.attach(analytics);
     return analytics;
   });

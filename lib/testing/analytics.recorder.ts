@@ -3,6 +3,7 @@ import { concat, first, firstValueFrom, Subject, throwError, timeout as timeLimi
 import type { AnalyticsService } from '../analytics/analytics.service.js';
 import { type Message, type MessageType, RelayError } from '../client/index.js';
 import { ArgumentError } from '../common/relay.errors.js';
+import { followTransaction } from './transaction-end.util.js';
 
 /** Options of {@link AnalyticsRecorder.waitFor}. */
 export interface WaitOptions {
@@ -20,6 +21,9 @@ const RECORDER = Symbol.for('nestjs-analytics-relay:recorder');
 /** Records the events of an application under test as they would be sent, after plugins. */
 export class AnalyticsRecorder {
   private recorded: Message[] = [];
+  /** Events of transactions that have not ended. */
+  private readonly open = new WeakMap<object, Message[]>();
+  private readonly followed = new WeakSet<object>();
   private readonly added = new Subject<Message>();
 
   /**
@@ -48,6 +52,18 @@ export class AnalyticsRecorder {
     return this.ofType('track').filter(({ event }) => event === name);
   }
 
+  /**
+   * Removes the events that were recorded in a transaction and not committed. To be called where a transaction does not
+   * show its end: that of a mock, of Prisma, Kysely or MikroORM.
+   *
+   * @see docs/testing.md, "Transactions"
+   */
+  rolledBack(tx: object): void {
+    const dropped = new Set(this.open.get(tx));
+    this.open.delete(tx);
+    this.recorded = this.recorded.filter((event) => !dropped.has(event));
+  }
+
   /** Removes all events, for example between two tests. */
   clear(): void {
     this.recorded = [];
@@ -73,9 +89,18 @@ export class AnalyticsRecorder {
   }
 
   /** @internal */
-  add(event: Message): void {
+  add(event: Message, tx?: unknown): void {
+    if (typeof tx === 'object' || typeof tx === 'function') this.follow(tx, event);
     this.recorded.push(event);
     this.added.next(event);
+  }
+
+  private follow(tx: object | null, event: Message): void {
+    if (!tx) return;
+    this.open.set(tx, [...(this.open.get(tx) ?? []), event]);
+    if (this.followed.has(tx)) return;
+    this.followed.add(tx);
+    followTransaction(tx, (isCommitted) => (isCommitted ? this.open.delete(tx) : this.rolledBack(tx)));
   }
 
   /** @internal */

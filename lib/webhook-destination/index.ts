@@ -57,6 +57,8 @@ export type {
   Settlement,
   StoreBatch,
   StoreOwner,
+  TransactionStore,
+  WrittenDeliveries,
 } from './queue/store/delivery-store.interface.js';
 export type { RecordKind, RegistryRecord, RegistryStore } from './queue/registry-store.interface.js';
 export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
@@ -94,4 +96,4 @@ export type { WebhookDestinationModuleExtras } from './visibility.options.js';
 export { WebhookDestinationModule } from './webhook-destination.module.js';
 export type { WebhookDestinationModuleAsyncOptions } from './webhook-destination.module-definition.js';
 export type { RelayMode, WebhookDestinationModuleOptions } from './webhook-destination.options.js';
-export { WebhookDestinationService } from './webhook-destination.service.js';
+export { type AcceptOptions, WebhookDestinationService } from './webhook-destination.service.js';

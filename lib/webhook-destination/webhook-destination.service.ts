@@ -24,6 +24,21 @@ import { CHECKED_OPTIONS } from './webhook-destination.tokens.js';
 /** Maximum number of messages in one call of `accept`: all are in memory until the last is stored. */
 const MAX_ACCEPTED = 100_000;
 
+/** Options of {@link WebhookDestinationService.accept}. */
+export interface AcceptOptions {
+  /**
+   * When the sender posted the messages, by its own clock: corrects `originalTimestamp` of those without `timestamp`.
+   * Default: no correction.
+   */
+  sentAt?: unknown;
+  /**
+   * Transaction of the application that the messages take part in, or a `TransactionRunner`. Needs `postgresQueue()` in
+   * the same database. Default: none.
+   * @see docs/transactions.md, "How to record in a transaction"
+   */
+  transaction?: unknown;
+}
+
 /** Forwards messages of the application's sources to webhooks. */
 @Injectable()
 export class WebhookDestinationService {
@@ -64,11 +79,19 @@ export class WebhookDestinationService {
    * queue; the result names the invalid ones. Many messages are stored in portions, between which other work goes on.
    * Rejects, with no message accepted, if no source has the write key or the queue accepts no messages.
    *
+   * With `transaction`, the messages are written in a transaction of the application, all or none: they are accepted if
+   * it commits. A message that breaks a rule rejects the call.
+   *
    * @param messages must not be changed until the call has ended
-   * @param sentAt when the sender posted the messages, by its own clock
    * @throws {PartlyAcceptedError} if the queue stores some portions and then fails; the call can be repeated
+   * @throws {TransactionError} if the transaction cannot be used
+   * @see docs/transactions.md, "How to record in a transaction"
    */
-  async accept(writeKey: string, messages: unknown[], sentAt?: unknown): Promise<AcceptResult> {
+  async accept(
+    writeKey: string,
+    messages: unknown[],
+    { sentAt, transaction }: AcceptOptions = {},
+  ): Promise<AcceptResult> {
     if (!Array.isArray(messages)) throw new ArgumentError('messages must be an array');
     if (messages.length > MAX_ACCEPTED) {
       const rule = `messages must not contain more than ${MAX_ACCEPTED} messages; this call has ${messages.length}`;
@@ -76,6 +99,7 @@ export class WebhookDestinationService {
     }
     const source = await this.sourceOf(writeKey);
     const posted = messages.map((message) => new ParsedMessage(message));
+    if (transaction !== undefined) return this.steps.acceptor.acceptIn(transaction, source, posted, sentAt);
     return this.steps.acceptor.accept(source, posted, sentAt);
   }
 
@@ -144,11 +168,23 @@ export class WebhookDestinationService {
   }
 
   /** @internal */
-  async acceptRecorded(writeKey: string, messages: readonly SerializedMessage[]): Promise<AcceptResult> {
+  async acceptRecorded(
+    writeKey: string,
+    messages: readonly SerializedMessage[],
+    transaction?: unknown,
+  ): Promise<AcceptResult> {
     await this.lifecycle.opened; // events recorded during startup do not open the registry early
     const source = await this.sourceOf(writeKey);
+    const { acceptor } = this.steps;
+    const posted = messages.map(toPosted);
     // In process, sender and relay share a clock.
-    return this.steps.acceptor.accept(source, messages.map(toPosted), new Date(), true);
+    if (transaction !== undefined) return acceptor.acceptIn(transaction, source, posted, new Date(), true);
+    return acceptor.accept(source, posted, new Date(), true);
+  }
+
+  /** @internal */
+  get joinsTransactions(): boolean {
+    return this.steps.queue.joinsTransactions;
   }
 
   /** @internal */

@@ -170,6 +170,34 @@ async function scaled() {
   console.log('passed: npm start -w sample/05-scaled');
 }
 
+async function transaction() {
+  const PORT = await freePort();
+  const DATABASE_URL = process.env.TEST_POSTGRES_URL ?? 'postgres://postgres@127.0.0.1:5432/test';
+  const order = (isOutOfStock) =>
+    globalThis.fetch(`http://localhost:${PORT}/orders`, {
+      method: 'POST',
+      body: new URLSearchParams(isOutOfStock ? { isOutOfStock: 'yes' } : {}),
+      redirect: 'manual',
+    });
+  const steps = [
+    ['Open http://localhost:', () => order(true)],
+    ['the order is rolled back: Coffee is out of stock', () => order(false)],
+    ['[receiver] a webhook tells of order', (stop) => stop('SIGINT')],
+  ];
+  const { output } = await run('npm start -w sample/09-transaction', {
+    env: { PORT, DATABASE_URL },
+    act: (text, stop) => {
+      if (steps.length > 0 && text.includes(steps[0][0])) void steps.shift()[1](stop, text);
+    },
+  });
+  const [, id] = /\[shop\] order (\S+) is committed/.exec(output);
+  assert.deepStrictEqual(
+    [...output.matchAll(/a webhook tells of order (\S+)/g)].map(([, told]) => told),
+    [id],
+  );
+  console.log('passed: npm start -w sample/09-transaction');
+}
+
 /** Runs the `sh` blocks of the README one by one, each once the outputs have what the one before it promises. */
 async function tenants() {
   const folder = mkdtempSync(join(tmpdir(), 'relay-sample-'));
@@ -246,6 +274,7 @@ await prints('npm test -w sample/04-testing', {}, /Tests: +3 passed, 3 total/);
 await scaled();
 await scaledWithoutStore();
 await tenants();
+await transaction();
 const tree = readFileSync('sample/07-observability/README.md', 'utf8').match(/^```text\n([^]*?)^```$/m)[1];
 await prints(
   'npm start -w sample/07-observability',

@@ -39,6 +39,7 @@ const CALL_TIMEOUT = 10_000;
 export class SimulatedStore implements DeliveryStore {
   readonly isShared = this.database.isShared;
   readonly fullTurn = this.isShared ? 1 : Infinity;
+  readonly transactions = undefined;
   readonly peers = undefined;
   readonly dueNames = new Subject<string>();
   readonly registryChanged = new Subject<void>();

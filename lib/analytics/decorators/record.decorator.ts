@@ -50,7 +50,9 @@ export function recordCall<Options extends RecordOptions>(
         refusePromises('when', isRecorded);
         if (isRecorded === false) return true;
         const message = toFields(call);
-        recordAs(subject, () => record(analytics, message));
+        const run = () => record(analytics, message);
+        // A transaction of the method is rolled back.
+        recordAs(subject, 'error' in call ? () => analytics.recordOutside(run) : run);
       } catch (error) {
         faultLogOf(analytics).once(`${subject} was not recorded: ${errorMessage(error)}`);
       }

@@ -2,7 +2,7 @@ import { createAsyncScope } from '../async-scope.util.js';
 import type { Endpoint } from '../event/endpoint.interface.js';
 import type { EventLedger } from '../event/event.ledger.js';
 import type { FlushGroup } from '../event/flush-group.js';
-import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
+import type { EventSink, EventTransaction, PendingEvent } from '../event/pending-event.interface.js';
 import { MAX_BATCH_BYTES } from '../message/message.limits.js';
 import type { SentBatch } from '../telemetry/client-telemetry.interface.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
@@ -70,6 +70,7 @@ export class EventQueue implements EventSink {
   add(event: PendingEvent): void {
     const { fault, bytes } = event.message;
     if (fault) return this.ledger.endLater(event, fault);
+    if (event.transaction) return void this.write(event, event.transaction);
     this.waiting.push(event);
     this.waitingBytes += bytes + 1;
     if (event.group?.isClosed) this.due = this.waiting.length; // A flush already waits for it.
@@ -148,7 +149,19 @@ export class EventQueue implements EventSink {
     });
   }
 
-  private toSent({ events }: Batch): SentBatch {
+  /** Writes an event in its transaction. */
+  private async write(event: PendingEvent, transaction: EventTransaction): Promise<void> {
+    const { telemetry } = this.settings;
+    const write = () =>
+      transaction.write(event.message).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    const reason = await (telemetry ? telemetry.send(this.toSent({ events: [event] }), write) : write());
+    this.ledger.end(event, reason);
+  }
+
+  private toSent({ events }: Pick<Batch, 'events'>): SentBatch {
     const traces = new Map<string, TraceFields>();
     for (const { trace } of events) if (trace) traces.set(trace.traceparent, trace);
     return { source: this.source, count: events.length, traces: [...traces.values()] };

@@ -5,7 +5,7 @@ import type { AnalyticsEmitter } from './analytics.emitter.js';
 import { Context, isCancelled } from './context.js';
 import { FlushGroup } from './flush-group.js';
 import type { LossReporter } from './loss.reporter.js';
-import type { Callback, PendingEvent } from './pending-event.interface.js';
+import type { Callback, EventTransaction, PendingEvent } from './pending-event.interface.js';
 import type { UserCodeCaller } from './user-code.caller.js';
 
 /** Ensures that every event has exactly one outcome. */
@@ -28,10 +28,12 @@ export class EventLedger {
     message: SerializedMessage,
     callback: Callback | undefined,
     trace?: TraceFields,
+    transaction?: EventTransaction,
   ): PendingEvent {
     this.pending++;
     this.group.hold();
-    return { type, callback, group: this.group, message, trace, context: undefined, onDelivered: undefined };
+    const { group } = this;
+    return { type, callback, transaction, group, message, trace, context: undefined, onDelivered: undefined };
   }
 
   /** Closes the group of the events recorded so far. */
@@ -72,7 +74,7 @@ export class EventLedger {
       const ctx = this.contextOf(event);
       if (isCancelled(ctx, reason)) this.emitter.emit('cancelled', ctx);
       else if (!callback) this.losses.report('error', reason);
-      if (!ctx.isFiltered) this.emitter.emit('error', { code: 'delivery_failure', reason, ctx });
+      if (!ctx.isFiltered && !event.transaction) this.emitter.emit('error', { code: 'delivery_failure', reason, ctx });
     } else if (this.emitter.isHeard(event.type)) {
       this.emitter.emit(event.type, this.contextOf(event));
     }

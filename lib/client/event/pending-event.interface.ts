@@ -13,10 +13,19 @@ import type { FlushGroup } from './flush-group.js';
  */
 export type Callback = (err?: unknown, ctx?: Context) => unknown;
 
+/** A transaction of the application that an event takes part in. */
+export interface EventTransaction {
+  readonly tx: unknown;
+  /** Writes a message in the transaction. */
+  write(message: SerializedMessage): Promise<unknown>;
+}
+
 /** An event between the call that recorded it and its outcome. */
 export interface PendingEvent {
   readonly type: MessageType;
   readonly callback: Callback | undefined;
+  /** Receives the message in place of a batch. The call that recorded the event learns of a failure. */
+  readonly transaction: EventTransaction | undefined;
   /** Undefined once the event has its outcome. */
   group: FlushGroup | undefined;
   /** The message as it is sent. */

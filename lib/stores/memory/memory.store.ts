@@ -38,6 +38,7 @@ import type { SeriesRecord, SeriesStore } from '../../webhook-destination/queue/
 export class MemoryStore implements DeliveryStore {
   readonly isShared = false;
   readonly fullTurn = Infinity;
+  readonly transactions = undefined;
   readonly peers = undefined;
   readonly due$ = NEVER;
   readonly registry = new MemoryRegistryStore();

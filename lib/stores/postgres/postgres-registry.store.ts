@@ -8,20 +8,20 @@ import type { PostgresDatabase } from './postgres.database.js';
 import type { PostgresSignals } from './postgres-signals.js';
 
 /** The tables of the registry. Each change locks the row of the second one until it is committed. */
-export const REGISTRY_TABLES = `
-  CREATE TABLE relay_registry (
+export const registryTables = (schema: string) => `
+  CREATE TABLE ${schema}.relay_registry (
     kind text NOT NULL,
     name text NOT NULL,
     revision bigint NOT NULL,
     document text,
     PRIMARY KEY (kind, name)
   );
-  CREATE UNIQUE INDEX relay_registry_revision ON relay_registry (revision);
-  CREATE TABLE relay_registry_last (
+  CREATE UNIQUE INDEX relay_registry_revision ON ${schema}.relay_registry (revision);
+  CREATE TABLE ${schema}.relay_registry_last (
     id boolean PRIMARY KEY DEFAULT true CHECK (id),
     revision bigint NOT NULL
   );
-  INSERT INTO relay_registry_last (revision) VALUES (0);
+  INSERT INTO ${schema}.relay_registry_last (revision) VALUES (0);
 `;
 
 /** The registry in PostgreSQL. */

@@ -3,15 +3,15 @@ import { decodeText, encodeText } from './delivery.codec.js';
 import type { PostgresDatabase } from './postgres.database.js';
 
 /** The table of per-minute figures. */
-export const SERIES_TABLE = `
-  CREATE TABLE relay_series (
+export const seriesTable = (schema: string) => `
+  CREATE TABLE ${schema}.relay_series (
     series text COLLATE "C" NOT NULL,
     minute bigint NOT NULL,
     writer text COLLATE "C" NOT NULL,
     text text NOT NULL,
     PRIMARY KEY (series, minute, writer)
   );
-  CREATE INDEX relay_series_minute ON relay_series (minute);
+  CREATE INDEX relay_series_minute ON ${schema}.relay_series (minute);
 `;
 
 /** Per-minute figures in PostgreSQL. */

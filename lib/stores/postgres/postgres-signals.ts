@@ -15,6 +15,7 @@ const MAX_IDS = 250;
 /** Signals between the processes that share a schema. */
 export class PostgresSignals extends StoreSignals {
   #codec: SignalCodec | undefined;
+  private id: string | undefined;
 
   constructor(private readonly database: PostgresDatabase) {
     super();
@@ -22,9 +23,10 @@ export class PostgresSignals extends StoreSignals {
 
   /** To be called before signals are sent or received: reads their key, which only roles that may read the table know. */
   async open(): Promise<void> {
-    const [row] = await this.database.query<{ key: Buffer }>(
-      `SELECT signal_key AS key FROM ${this.database.schema}.relay_layout`,
+    const [row] = await this.database.query<{ id: string; key: Buffer }>(
+      `SELECT relay_id AS id, signal_key AS key FROM ${this.database.schema}.relay_layout`,
     );
+    this.id = row!.id;
     this.#codec = new SignalCodec(row!.key);
   }
 
@@ -67,6 +69,12 @@ export class PostgresSignals extends StoreSignals {
       check: () => checkWritable(client),
       close: () => void client.end().catch(() => undefined),
     };
+  }
+
+  /** Returns the id of the queue: no other schema or database has it. */
+  relayId(): string {
+    if (this.id === undefined) throw new ClosedError('the queue is closed');
+    return this.id;
   }
 
   private openCodec(): SignalCodec {

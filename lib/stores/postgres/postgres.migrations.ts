@@ -2,20 +2,30 @@ import type { Client } from 'pg';
 
 import { errorMessage } from '../../client/error.util.js';
 import { QueueUnavailableError } from '../../common/relay.errors.js';
-import { REGISTRY_TABLES } from './postgres-registry.store.js';
-import { SERIES_TABLE } from './postgres-series.store.js';
+import { registryTables } from './postgres-registry.store.js';
+import { seriesTable } from './postgres-series.store.js';
+import { recordingView } from './recording-view.js';
 
 /** Version of the tables. */
-const LAYOUT = 1;
+export const LAYOUT = 1;
 
-/** Creates the tables in the schema that is the search path. */
-const TABLES = `
-  CREATE TABLE relay_layout (version integer NOT NULL, signal_key bytea NOT NULL);
-  INSERT INTO relay_layout VALUES (${LAYOUT}, sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
+/**
+ * Returns the SQL that creates the tables.
+ *
+ * @param schema quoted; it exists
+ */
+function tables(schema: string): string {
+  return `
+  CREATE TABLE ${schema}.relay_layout (
+    version integer NOT NULL,
+    signal_key bytea NOT NULL,
+    relay_id uuid NOT NULL DEFAULT gen_random_uuid()
+  );
+  INSERT INTO ${schema}.relay_layout (version, signal_key) VALUES (${LAYOUT}, sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
 
-  CREATE SEQUENCE relay_delivery_id;
-  CREATE TABLE relay_delivery (
-    id bigint PRIMARY KEY DEFAULT nextval('relay_delivery_id'),
+  CREATE SEQUENCE ${schema}.relay_delivery_id;
+  CREATE TABLE ${schema}.relay_delivery (
+    id bigint PRIMARY KEY DEFAULT nextval('${schema}.relay_delivery_id'),
     accepted_at bigint NOT NULL,
     due_at bigint NOT NULL,
     first_attempt_at bigint,
@@ -34,26 +44,27 @@ const TABLES = `
     recorded_by text COLLATE "C",
     body bytea NOT NULL
   ) WITH (autovacuum_vacuum_scale_factor = 0.05);
-  ALTER TABLE relay_delivery ALTER body SET STORAGE EXTERNAL;
-  CREATE INDEX relay_delivery_open ON relay_delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
-  CREATE INDEX relay_delivery_leased ON relay_delivery (lease, leased_at) WHERE state = 'delivering';
-  CREATE INDEX relay_delivery_ended ON relay_delivery (state, destination, ended_at, id) WHERE state IN ('delivered', 'dead');
-  CREATE INDEX relay_delivery_dead ON relay_delivery (destination, left(reason, 64)) WHERE state = 'dead';
+  ALTER TABLE ${schema}.relay_delivery ALTER body SET STORAGE EXTERNAL;
+  CREATE INDEX relay_delivery_open ON ${schema}.relay_delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
+  CREATE INDEX relay_delivery_leased ON ${schema}.relay_delivery (lease, leased_at) WHERE state = 'delivering';
+  CREATE INDEX relay_delivery_ended ON ${schema}.relay_delivery (state, destination, ended_at, id) WHERE state IN ('delivered', 'dead');
+  CREATE INDEX relay_delivery_dead ON ${schema}.relay_delivery (destination, left(reason, 64)) WHERE state = 'dead';
 
-  CREATE TABLE relay_seen (
+  CREATE TABLE ${schema}.relay_seen (
     key uuid PRIMARY KEY,
     delivery bigint NOT NULL,
     until_ms bigint NOT NULL
   );
-  CREATE INDEX relay_seen_until ON relay_seen (until_ms);
+  CREATE INDEX relay_seen_until ON ${schema}.relay_seen (until_ms);
 
-  CREATE TABLE relay_process (
+  CREATE TABLE ${schema}.relay_process (
     token bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     renewed_at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
-  ${REGISTRY_TABLES}
-  ${SERIES_TABLE}
-`;
+  ${registryTables(schema)}
+  ${seriesTable(schema)}
+  ${recordingView(schema)}`;
+}
 
 /** Lock that a process holds while it migrates; others wait for it. */
 const LOCK = `SELECT pg_advisory_xact_lock(hashtext('nestjs-analytics-relay'), hashtext($1))`;
@@ -74,13 +85,22 @@ export async function migrate(client: Client, schema: string): Promise<void> {
   }
 }
 
+/** Returns the SQL of {@link migrate} for a tool of the application, which runs it in one transaction. */
+export function migrationSql(schema: string): string {
+  const lines = `CREATE SCHEMA IF NOT EXISTS "${schema}";\n${tables(`"${schema}"`)}`.split('\n');
+  return lines
+    .map((line) => line.replace(/^ {2}/, ''))
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
 async function create(client: Client, schema: string): Promise<void> {
   const quoted = `"${schema}"`;
   // Even with IF NOT EXISTS, PostgreSQL requires the permission to create schemas.
   const { rows } = await client.query<{ name: string | null }>('SELECT to_regnamespace($1) AS name', [quoted]);
   if (rows[0]?.name == null) await client.query(`CREATE SCHEMA ${quoted}`);
-  await client.query(`SET LOCAL search_path TO ${quoted}`);
-  await client.query(TABLES);
+  await client.query(tables(quoted));
 }
 
 /** @throws {QueueUnavailableError} when the tables are missing, or belong to another version */

@@ -4,6 +4,7 @@ import {
   type Delivery,
   type DeliveryCount,
   type DeliveryRecord,
+  type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
   type SweptRecords,
@@ -25,9 +26,11 @@ import {
   type Settlement,
   type StoreBatch,
   type StoreOwner,
+  type TransactionStore,
 } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { toSettled } from '../../webhook-destination/queue/delivery.factory.js';
 import { ClaimGroup } from './claim-group.js';
+import { CommitWatch } from './commit.watch.js';
 import { DeliveryAdditions } from './delivery-additions.js';
 import { encodeList, encodeText, LeasedDelivery } from './delivery.codec.js';
 import { DeliveryRecords } from './delivery-records.js';
@@ -40,6 +43,7 @@ import { PostgresSignals } from './postgres-signals.js';
 import type { PostgresDatabase } from './postgres.database.js';
 import { ProcessLeases } from './process-leases.js';
 import { RetentionSweep } from './retention-sweep.js';
+import { TransactionAdditions } from './transaction-additions.js';
 
 /** Deliveries in a PostgreSQL database that many processes share. */
 export class PostgresStore implements DeliveryStore {
@@ -62,9 +66,18 @@ export class PostgresStore implements DeliveryStore {
     this.time(),
   );
   private readonly claims = new ClaimGroup(this.database, this.statements.claim, this.leases);
+  private readonly watch = new CommitWatch(this.database);
   private owner: StoreOwner | undefined;
   readonly registry = new PostgresRegistryStore(this.database, this.signals);
   readonly series = new PostgresSeriesStore(this.database);
+  readonly transactions: TransactionStore = new TransactionAdditions(
+    this.database.schema,
+    this.messageIds,
+    this.signals,
+    this.watch,
+    () => this.time(),
+    (deliveries) => this.announce(deliveries),
+  );
   readonly peers: PeerChannel = this.signals;
   readonly due$: Observable<string> = merge(
     this.due.names$,
@@ -102,9 +115,7 @@ export class PostgresStore implements DeliveryStore {
 
   async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
     const inserted = await this.additions.add(batches);
-    const added = batches.filter(({ leased }) => !leased).map(({ deliveries }) => deliveries[0]!);
-    for (const { destination, acceptedAt } of added) this.claims.lower(destination, acceptedAt);
-    this.due.announce(added.map(({ destination }) => destination));
+    this.announce(batches.filter(({ leased }) => !leased).map(({ deliveries }) => deliveries[0]!));
     return inserted;
   }
 
@@ -196,6 +207,7 @@ export class PostgresStore implements DeliveryStore {
 
   async close(): Promise<void> {
     await this.additions.idle();
+    this.watch.close();
     this.due.stop();
     try {
       await this.leases.close();
@@ -206,6 +218,12 @@ export class PostgresStore implements DeliveryStore {
     this.signals.close();
     await this.database.close();
     this.owner = undefined;
+  }
+
+  /** Announces deliveries that can be claimed. */
+  private announce(deliveries: NewDelivery[]): void {
+    for (const { destination, acceptedAt } of deliveries) this.claims.lower(destination, acceptedAt);
+    this.due.announce(deliveries.map(({ destination }) => destination));
   }
 
   /** Returns the queue's time, in ms since the epoch. */

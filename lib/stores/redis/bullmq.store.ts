@@ -63,6 +63,7 @@ export class BullmqStore implements SharedStore {
   private owner: StoreOwner | undefined;
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
+  readonly transactions = undefined;
   readonly peers: PeerChannel = this.store.signals;
   readonly due$: Observable<string> = merge(
     this.upkeep.names$,

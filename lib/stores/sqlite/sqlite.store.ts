@@ -53,6 +53,7 @@ const SCRUBBED_PAGES = 512;
 export class SqliteStore implements DeliveryStore {
   readonly isShared = false;
   readonly fullTurn = FULL_TURN;
+  readonly transactions = undefined;
   readonly peers = undefined;
   readonly due$ = NEVER;
   readonly registry: SqliteRegistryStore;

@@ -17,8 +17,17 @@ export interface InProcessIngest {
   sourceNameOf(writeKey: string): string | undefined;
   /** Registers a producer; returns false if no source has its write key. */
   attach(writeKey: string, producer: InProcessProducer): boolean;
-  /** Accepts messages that were recorded in this process. Resolves once the valid ones are stored durably in the queue. */
-  acceptRecorded(writeKey: string, messages: readonly SerializedMessage[]): Promise<AcceptResult>;
+  /**
+   * Accepts messages that were recorded in this process. Resolves once the valid ones are stored durably in the queue.
+   * With a transaction, all are written in it, or none.
+   */
+  acceptRecorded(
+    writeKey: string,
+    messages: readonly SerializedMessage[],
+    transaction?: unknown,
+  ): Promise<AcceptResult>;
+  /** Whether messages can be written in transactions of the application. */
+  readonly joinsTransactions: boolean;
 }
 
 /** Injection token of the in-process endpoint; the same for both builds of the package. */

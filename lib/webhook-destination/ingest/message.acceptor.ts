@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Subject } from 'rxjs';
 
 import { activeTraceText, toPostedTrace } from '../../client/telemetry/trace-context.js';
+import { ValidationError } from '../../client/message/validation.error.js';
 import { PartlyAcceptedError } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../observe/relay-metrics.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
@@ -72,15 +73,13 @@ export class MessageAcceptor {
     let accepted = 0;
     let portions = 0;
     try {
-      for (const { portion, ...checked } of this.steps(source, posted, sentAt, isRecorded)) {
+      for (const step of this.steps(source, posted, sentAt, isRecorded)) {
         if (portions > 0) await setImmediate(); // others have their turn
-        await this.store(portion, { isBegun: portions > 0 });
+        await this.store(step.portion, { isBegun: portions > 0 });
         portions++;
-        accepted += checked.messages.length;
-        for (const message of checked.rejected) rejected.push(message);
-        if (!this.accepted$.observed) continue;
-        const destinationsOf = (message: AcceptedMessage) => this.router.destinationsOf(source, message);
-        this.accepted$.next({ source, ...checked, deliveries: portion.deliveries, destinationsOf });
+        accepted += step.messages.length;
+        for (const message of step.rejected) rejected.push(message);
+        this.emit(source, step);
       }
     } catch (error) {
       this.metrics?.reject('queue_unavailable');
@@ -88,6 +87,40 @@ export class MessageAcceptor {
       throw new PartlyAcceptedError(accepted, posted.length, error);
     }
     return { accepted, rejected };
+  }
+
+  /**
+   * Stores messages in a transaction of the application, all or none; resolves once they are written.
+   *
+   * @param transaction as for `DeliveryQueue.join`
+   * @throws {TransactionError} as there
+   * @throws {ValidationError} for the first message that breaks a rule; nothing is written then
+   */
+  async acceptIn(
+    transaction: unknown,
+    source: string,
+    posted: PostedMessage[],
+    sentAt?: unknown,
+    isRecorded = false,
+  ): Promise<AcceptResult> {
+    const write = this.queue.join(transaction);
+    const steps: Step[] = [];
+    for (const step of this.steps(source, posted, sentAt, isRecorded)) {
+      const [refused] = step.rejected;
+      if (refused) {
+        const subject = posted.length > 1 ? `messages[${refused.index}]: ` : '';
+        throw new ValidationError({ ...refused, message: subject + refused.message });
+      }
+      steps.push(step);
+      if (step.portion.isFull) await setImmediate(); // others have their turn
+    }
+    for (const [index, { portion, messages }] of steps.entries()) {
+      let ended: Promise<boolean> | undefined;
+      const add = async () => void ({ ended } = await write(portion.deliveries));
+      await this.store(portion, { isBegun: index > 0, add });
+      void ended?.then((isCommitted) => isCommitted && this.emit(source, { messages, rejected: [], portion }));
+    }
+    return { accepted: posted.length, rejected: [] };
   }
 
   /**
@@ -114,10 +147,13 @@ export class MessageAcceptor {
    *
    * @param isBegun whether a portion of the same request is stored already
    * @param beyondLimit as in `DeliveryQueue.add`
+   * @param add adds the portion
    */
-  private async store({ deliveries, bytes }: Portion, { isBegun = false, beyondLimit = false }): Promise<void> {
+  private async store(
+    { deliveries, bytes }: Portion,
+    { isBegun = false, beyondLimit = false, add = () => this.queue.add(deliveries, beyondLimit) },
+  ): Promise<void> {
     if (deliveries.length === 0) return;
-    const add = () => this.queue.add(deliveries, beyondLimit);
     const turn = this.limit.take(bytes, isBegun);
     if (turn) await turn;
     try {
@@ -125,6 +161,12 @@ export class MessageAcceptor {
     } finally {
       this.limit.release(bytes);
     }
+  }
+
+  private emit(source: string, { portion, messages, rejected }: Step): void {
+    if (!this.accepted$.observed) return;
+    const destinationsOf = (message: AcceptedMessage) => this.router.destinationsOf(source, message);
+    this.accepted$.next({ source, messages, rejected, deliveries: portion.deliveries, destinationsOf });
   }
 
   /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */

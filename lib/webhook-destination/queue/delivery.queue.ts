@@ -2,6 +2,7 @@ import { ignoreElements, merge, Observable, share, Subject, type Subscriber, typ
 
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { RelayError } from '../../client/relay.error.js';
+import { TransactionError } from '../../common/relay.errors.js';
 import { type TurnCaller, Turns } from '../../common/turns.js';
 import {
   type Delivery,
@@ -25,11 +26,14 @@ import type { SeriesStore } from './series-store.interface.js';
 import { SteadyClock } from './steady-clock.js';
 import { DestinationFeed } from './store/destination-feed.js';
 import { AddTurn, toBatches } from './store/add-turn.js';
-import type { DeliveryStore } from './store/delivery-store.interface.js';
+import type { DeliveryStore, WrittenDeliveries } from './store/delivery-store.interface.js';
 import { SettlementWriter } from './store/settlement.writer.js';
 
 /** Maximum pause after another read than a search, in ms. */
 const READ_PAUSE = 100;
+
+export const NOT_IN_TRANSACTIONS =
+  'this queue cannot record in a transaction of the application: use postgresQueue() in the database of the transaction';
 
 /** How long a search waits for its turn, in ms. */
 const SEARCH_WAIT = 3_000;
@@ -137,6 +141,28 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   add(deliveries: NewDelivery[], beyondLimit = false): Promise<void> {
     if (deliveries.length === 0) return Promise.resolve();
     return beyondLimit ? this.insert(deliveries, beyondLimit) : this.turn.add(deliveries);
+  }
+
+  /** Whether deliveries can be stored in transactions of the application. */
+  get joinsTransactions(): boolean {
+    return this.store.transactions !== undefined;
+  }
+
+  /**
+   * Returns what stores deliveries in a transaction of the application: `TransactionStore.join`.
+   *
+   * @throws {TransactionError} if this is no open transaction, or the store cannot write in one
+   */
+  join(transaction: unknown): (deliveries: NewDelivery[]) => Promise<WrittenDeliveries> {
+    if (!this.store.transactions) throw new TransactionError(NOT_IN_TRANSACTIONS);
+    const write = this.store.transactions.join(transaction);
+    return async (deliveries) => {
+      const written = await write(deliveries);
+      void written.ended.then((isCommitted) => {
+        if (isCommitted) for (const name of new Set(deliveries.map(({ destination }) => destination))) this.wake(name);
+      });
+      return written;
+    };
   }
 
   /**

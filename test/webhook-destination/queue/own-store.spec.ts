@@ -26,6 +26,7 @@ const retention: Retention = { delivered: unbounded, dead: unbounded, messageIds
 class OwnStore implements DeliveryStore {
   readonly isShared = false;
   readonly fullTurn = 1;
+  readonly transactions = undefined;
   readonly peers = undefined;
   readonly due$ = NEVER;
   readonly registry = { read: () => Promise.resolve([]), write: () => Promise.resolve(undefined) };

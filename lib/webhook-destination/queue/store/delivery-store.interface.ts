@@ -72,6 +72,24 @@ export interface StoreOwner {
   resumed(): void;
 }
 
+/** Deliveries written in a transaction. */
+export interface WrittenDeliveries {
+  /** Resolves with whether the transaction was committed, soon after its end; with false if the queue closes before. */
+  ended: Promise<boolean>;
+}
+
+/** Stores deliveries in transactions of the application. */
+export interface TransactionStore {
+  /**
+   * Returns what stores deliveries in a transaction, all or none, with one statement. They exist once the transaction is
+   * committed. Those whose message is remembered are skipped; one that another open transaction has is waited for.
+   *
+   * @param transaction of a package that is known, or a `TransactionRunner`
+   * @throws {TransactionError} if it is no open transaction
+   */
+  join(transaction: unknown): (deliveries: NewDelivery[]) => Promise<WrittenDeliveries>;
+}
+
 /**
  * Storage for the deliveries of a queue; what `DeliveryQueue` says of a method with the same name holds here too.
  * A lease is a mark in the store. An embedded store handles calls in order, and opening it ends each lease that its
@@ -89,6 +107,8 @@ export interface DeliveryStore {
   readonly fullTurn: number;
   readonly registry: RegistryStore;
   readonly series: SeriesStore;
+  /** Stores deliveries in transactions of the application; undefined if it cannot. */
+  readonly transactions: TransactionStore | undefined;
   /** Undefined if no other process can use the store. */
   readonly peers: PeerChannel | undefined;
   /**

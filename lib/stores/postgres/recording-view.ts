@@ -1,0 +1,83 @@
+/** SQLSTATE of a recording outside a transaction. */
+export const NO_TRANSACTION = '25P01';
+
+/** SQLSTATE of a recording in another database than that of the queue. */
+export const OTHER_QUEUE = 'RY001';
+
+/** Returns the statement that records deliveries in a transaction. Its parameter is a {@link RecordingCall} as JSON. */
+export function recordStatement(schema: string): string {
+  return `INSERT INTO ${schema}.relay_record (call) VALUES ($1) RETURNING pg_current_xact_id()::text AS xid`;
+}
+
+/** The parameter of the statement: one text, because not every ORM passes lists and bytes. */
+export interface RecordingCall {
+  relay: string;
+  accepted_at: number;
+  until_ms: number;
+  deliveries: {
+    /** Undefined if messages are not remembered. */
+    key: string | undefined;
+    destination: string;
+    source: string;
+    message_id: string;
+    user_id: string | undefined;
+    trace: string | undefined;
+    recorded_by: string | undefined;
+    /** In Base64. */
+    body: string;
+  }[];
+}
+
+/**
+ * Returns the SQL of a view that stores deliveries when it is inserted into, with the rights of its owner: a role that
+ * records needs INSERT on it alone. A constraint trigger refuses an INSERT that is committed by its own statement: only
+ * in a transaction does another statement commit it. It is set DEFERRED, because the transaction may have begun with
+ * SET CONSTRAINTS ALL IMMEDIATE.
+ *
+ * @param schema quoted
+ */
+export const recordingView = (schema: string) => `
+  CREATE VIEW ${schema}.relay_record AS SELECT NULL::text AS call WHERE false;
+  CREATE FUNCTION ${schema}.relay_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+  SET search_path TO pg_catalog, pg_temp AS $$
+  DECLARE
+    call json := NEW.call;
+  BEGIN
+    IF NOT EXISTS (SELECT FROM ${schema}.relay_layout WHERE relay_id = (call->>'relay')::uuid) THEN
+      RAISE EXCEPTION 'the queue of the relay is in another database' USING ERRCODE = '${OTHER_QUEUE}';
+    END IF;
+    SET CONSTRAINTS ${schema}.relay_in_transaction DEFERRED;
+    PERFORM set_config('nestjs_analytics_relay.statement', statement_timestamp()::text, true);
+    WITH given AS MATERIALIZED (
+      SELECT nextval('${schema}.relay_delivery_id') AS id, g.*
+      FROM json_to_recordset(call->'deliveries') AS g(key uuid, destination text, source text, message_id text,
+        user_id text, trace text, recorded_by text, body text)
+    ), fresh AS (
+      INSERT INTO ${schema}.relay_seen (key, delivery, until_ms)
+      SELECT key, id, (call->>'until_ms')::bigint FROM given WHERE key IS NOT NULL ORDER BY key
+      ON CONFLICT DO NOTHING
+      RETURNING delivery
+    )
+    INSERT INTO ${schema}.relay_delivery (id, destination, source, message_id, user_id, trace, recorded_by, body,
+      accepted_at, due_at, state)
+    SELECT id, destination, source, message_id, user_id, trace, recorded_by, decode(body, 'base64'),
+      (call->>'accepted_at')::bigint, (call->>'accepted_at')::bigint, 'queued'
+    FROM given WHERE key IS NULL OR id IN (SELECT delivery FROM fresh);
+    RETURN NEW;
+  END $$;
+  CREATE TRIGGER relay_record INSTEAD OF INSERT ON ${schema}.relay_record
+  FOR EACH ROW EXECUTE FUNCTION ${schema}.relay_record();
+
+  CREATE FUNCTION ${schema}.relay_in_transaction() RETURNS trigger LANGUAGE plpgsql
+  SET search_path TO pg_catalog, pg_temp AS $$
+  BEGIN
+    IF statement_timestamp()::text = current_setting('nestjs_analytics_relay.statement', true) THEN
+      RAISE EXCEPTION 'not in a transaction' USING ERRCODE = '${NO_TRANSACTION}';
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE CONSTRAINT TRIGGER relay_in_transaction AFTER INSERT ON ${schema}.relay_delivery
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+  WHEN (current_setting('nestjs_analytics_relay.statement', true) <> '')
+  EXECUTE FUNCTION ${schema}.relay_in_transaction();
+`;

@@ -1,0 +1,120 @@
+import { Injectable } from '@nestjs/common';
+import { Propagation, Transactional } from '@nestjs-cls/transactional';
+import { AnalyticsModule, AnalyticsService, memoryQueue, Track } from 'nestjs-analytics-relay';
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+
+import { useCleanUps } from '../support/clean-ups.js';
+import { pgTransactions } from '../support/pg-transactions.js';
+import { Relay } from '../support/relay.js';
+import { describeOnEach, POSTGRES_URL, postgresStore } from '../support/services.js';
+import { startTransactional } from '../support/transactions.js';
+
+const ordered = (messageId: string) => ({ userId: 'u1', event: messageId, messageId });
+
+@Injectable()
+class Orders {
+  constructor(private readonly analytics: AnalyticsService) {}
+
+  @Transactional()
+  @Track('Tracked', { userId: 'u1' })
+  @Track('Failed', { userId: 'u1', on: 'error' })
+  async place(messageId: string, fails = false): Promise<string> {
+    this.analytics.track(ordered(messageId));
+    await Promise.resolve();
+    if (fails) throw new Error('no stock');
+    return this.counted(messageId);
+  }
+
+  @Track('Counted', { userId: 'u1' })
+  counted(messageId: string): string {
+    return messageId;
+  }
+
+  @Transactional()
+  async placeWith(messageId: string, failing: string): Promise<void> {
+    await this.nested(failing).catch(() => undefined);
+    this.analytics.track(ordered(messageId));
+  }
+
+  @Transactional(Propagation.Nested)
+  async nested(messageId: string): Promise<void> {
+    this.analytics.track(ordered(messageId));
+    await Promise.reject(new Error('undone'));
+  }
+
+  @Transactional()
+  async refused(): Promise<void> {
+    this.analytics.track({ ...ordered('m1'), properties: { text: 'x'.repeat(40_000) } });
+    await Promise.resolve();
+  }
+
+  @Track('Outside', { userId: 'u1' })
+  plain(): void {
+    return undefined;
+  }
+}
+
+await describeOnEach([postgresStore], () => {
+  describe("With transactions: 'cls', an event of a method with @Transactional()", () => {
+    const afterwards = useCleanUps();
+
+    async function start() {
+      const pool = new pg.Pool({ connectionString: POSTGRES_URL });
+      afterwards(() => pool.end());
+      const around = { imports: [pgTransactions(pool)], providers: [Orders] };
+      const application = await startTransactional(afterwards, { transactions: 'cls' }, around);
+      const events = () => application.receiver.webhooks.map(({ body }) => body.event as string).sort();
+      return { ...application, orders: application.relay.app.get(Orders), events };
+    }
+
+    it('is delivered if the method succeeds, also one of a decorator', async () => {
+      const { orders, receiver, events } = await start();
+      expect(await orders.place('m1')).toBe('m1');
+      await receiver.received(3);
+      expect(events()).toEqual(['Counted', 'Tracked', 'm1']);
+    });
+
+    it("is dropped if the method fails, except that of on: 'error'", async () => {
+      const { orders, receiver, events, rows } = await start();
+      await expect(orders.place('m1', true)).rejects.toThrow('no stock');
+      await receiver.received(1);
+      expect(events()).toEqual(['Failed']);
+      expect(await rows()).toHaveLength(1);
+    });
+
+    it('is dropped with the savepoint of a nested method', async () => {
+      const { orders, receiver, events, rows } = await start();
+      await orders.placeWith('m1', 'm2');
+      await receiver.received(1);
+      expect(events()).toEqual(['m1']);
+      expect(await rows()).toHaveLength(1);
+    });
+
+    it('that cannot be written rolls the transaction back', async () => {
+      const { orders } = await start();
+      await expect(orders.refused()).rejects.toMatchObject({ code: 'message_too_large' });
+    });
+
+    it('is recorded as before outside a transaction', async () => {
+      const { orders, receiver, events } = await start();
+      orders.plain();
+      await receiver.received(1);
+      expect(events()).toEqual(['Outside']);
+    });
+  });
+});
+
+describe("The option transactions: 'cls'", () => {
+  const afterwards = useCleanUps();
+
+  it('stops the start with a queue that cannot record in a transaction', async () => {
+    const imports = [AnalyticsModule.forRoot({ writeKey: 'wk_shop', transactions: 'cls' })];
+    const start = Relay.start({ imports, queue: memoryQueue() });
+    await expect(start).rejects.toThrow('transactions needs WebhookDestinationModule with postgresQueue()');
+  });
+
+  it('stops the start without a ClsPluginTransactional', async () => {
+    await expect(startTransactional(afterwards, { transactions: 'cls' })).rejects.toThrow('ClsPluginTransactional');
+  });
+});
