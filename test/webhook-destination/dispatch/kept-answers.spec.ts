@@ -136,7 +136,7 @@ describe.each(TRANSPORTS)('The answer to a failed attempt with the transport %s'
     const { receiver, relay } = await start(
       (response, ...rest) => {
         const writeHead = response.writeHead.bind(response);
-        response.writeHead = (() => writeHead(500));
+        response.writeHead = () => writeHead(500);
         drip(response, ...rest);
       },
       { transport, timeout: 300 },
@@ -221,7 +221,7 @@ describe('Of the answers to a delivery', () => {
     const { relay } = await start(status(200), {}, { urls: [failing.url, succeeding.url] });
     await relay.track('m1');
     await relay.settled('delivered');
-    const [{ attempts }] = (await relay.service.deliveries({})) as [{ attempts: object[] }];
+    const [{ attempts } = { attempts: [] }] = await relay.service.deliveries({});
     expect(attempts).toMatchObject([
       { results: expect.arrayContaining([expect.objectContaining({ outcome: 'success' })]) },
     ]);
