@@ -7,7 +7,7 @@ const MAX_SHOWN = 200_000;
 
 /** Shows JSON or other text. `name` says what it is, such as "Body". */
 export function JsonView({ text, name }: { text: string; name: string }) {
-  const shown = showHidden(indentJson(text, MAX_SHOWN), '\n');
+  const shown = showHidden(indentJson(text, MAX_SHOWN), '\n\t');
   return (
     <figure class="json-view">
       <figcaption>

@@ -9,17 +9,23 @@ const AGES: [unit: string, ms: number][] = [
 
 const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 
+/** `dateStyle` cannot be combined with milliseconds. */
+const EXACT = new Intl.DateTimeFormat(undefined, {
+  ...{ year: 'numeric', month: 'short', day: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' },
+});
+
 const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
 
 const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
 
-const LOOKS = { full: FORMAT, time: TIME_OF_DAY, minute: MINUTE };
+const LOOKS = { full: FORMAT, exact: EXACT, time: TIME_OF_DAY, minute: MINUTE };
 
 /**
  * A time in the browser's time zone; its title has the time in UTC.
  *
  * @param at ms since the epoch
- * @param look `'time'` omits the day, `'minute'` also the seconds
+ * @param look `'exact'` adds milliseconds, `'time'` omits the day, `'minute'` also the seconds
  */
 export function Time({ at, look = 'full' }: { at: number | undefined | null; look?: keyof typeof LOOKS }) {
   const date = new Date(at ?? NaN);

@@ -1,4 +1,5 @@
 import type { DeliveryRecord } from '../webhook-destination/queue/delivery.interface.js';
+import { withoutAnswers } from '../webhook-destination/queue/kept-answers.util.js';
 import type { DeliveryQueue } from '../webhook-destination/queue/delivery.queue.js';
 import { argumentFault, defineCommand, printRows } from './command.util.js';
 import { QUEUE_OPTIONS, QUEUE_USAGE, withQueue } from './queue-options.util.js';
@@ -50,7 +51,7 @@ async function list(queue: DeliveryQueue, destination: string | undefined, limit
 
 type DeadDelivery = ReturnType<typeof toDeadDelivery>;
 
-/** Converts a dead delivery for printing, without its body, which may contain personal data. */
+/** Converts a dead delivery for printing, without its body and answers, which may contain personal data. */
 function toDeadDelivery(record: DeliveryRecord) {
   const { id, destination, source, messageId, reason, failedUrls, attempts } = record;
   const { type = 'unknown', event } = JSON.parse(record.body) as { type?: string; event?: string };
@@ -66,7 +67,7 @@ function toDeadDelivery(record: DeliveryRecord) {
     acceptedAt: toTime(record.acceptedAt),
     lastAttemptAt: last && toTime(last.startedAt),
     failedUrls,
-    attempts: attempts.map(({ startedAt, results }) => ({ startedAt: toTime(startedAt), results })),
+    attempts: attempts.map(withoutAnswers).map(({ startedAt, results }) => ({ startedAt: toTime(startedAt), results })),
   };
 }
 

@@ -27,7 +27,7 @@ export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
 export type { RequestPreview } from './dispatch/request-preview.util.js';
 export type { DestinationExplanation, Explanation } from './message.explainer.js';
-export type { AttemptRecord, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
+export type { AttemptRecord, KeptAnswer, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {
   Delivery,
   DeliveryCount,

@@ -16,9 +16,11 @@ vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
 
 const ATTEMPTED_AT = 1_700_000_001_000;
 const results = [{ url: 'https://shop.example/hook', outcome: 'permanent' as const, status: 410, duration: 12 }];
+/** May contain personal data, so no command prints it. */
+const answer = { type: 'text/plain', text: 'no hook for u1', bytes: 14 };
 const dead: DeliveryOutcome = {
   state: 'dead',
-  attempt: { startedAt: ATTEMPTED_AT, results },
+  attempt: { startedAt: ATTEMPTED_AT, results: results.map((result) => ({ ...result, answer })) },
   reason: 'the receiver refused it',
   failedUrls: ['https://shop.example/hook'],
 };

@@ -2,15 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { verifySignature, verifyStandardWebhook } from 'nestjs-analytics-relay';
+import { type DeliveryRecord, verifySignature, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import type { Page } from 'playwright-core';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { platforms } from '../support/platforms.js';
+import { type Script, ScriptedReceiver, sequence } from '../support/scripted-receiver.js';
 import { waitFor } from '../support/wait-for.js';
 import { READ_TOKEN, startApi, track } from '../webhook-destination/admin/api/support.js';
 import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
-import { deep, HOSTILE, LONG } from './support/hostile.js';
+import { BIDI, deep, HOSTILE, LONG, SCRIPT } from './support/hostile.js';
 import { portionedQueue } from './support/portioned.queue.js';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -207,6 +208,38 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(headers).toMatchObject({ 'x-message-id': 'm1', 'webhook-id': 'shop:m1' });
       expect(verifySignature(raw, headers['x-signature'], SECRET)).toBe(true);
       expect(verifyStandardWebhook(raw, headers, SECRET)).toBe(true);
+    });
+
+    it('show what the receiver answered, as text, and when to the millisecond', async () => {
+      const text = `<h1>Down</h1>\r\n\t${SCRIPT}${BIDI}\x1b[31m`;
+      const page500: Script = (response) =>
+        void response.writeHead(500, { 'Content-Type': 'text/html' }).end(text + 'x'.repeat(70_000));
+      const image: Script = (response) =>
+        void response.writeHead(404, { 'Content-Type': 'image/png' }).end(Buffer.from([0x89, 0, 1, 2]));
+      const scripted = await ScriptedReceiver.start(sequence(page500, image));
+      afterwards(() => scripted.stop());
+      const { page, relay, host } = await open(createAdapter(), {
+        destination: { urls: [scripted.url] },
+        options: { delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 20 } },
+      });
+      await relay.accept('wk_shop', [track('m1')]);
+      await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 1);
+      const [{ id, attempts }] = (await relay.deliveries({})) as [DeliveryRecord];
+      await page.goto(`${host}/relay/#/deliveries/${id}`);
+      const answer = page.getByLabel(/^Answer: text\/html, first 1 KB of [\d,]+ bytes$/);
+      await answer.waitFor();
+      const shown = await answer.innerText();
+      expect(shown).toContain(`<h1>Down</h1>\n\t${SCRIPT}\\u202e\\u2066\\u001b[31mxxx`);
+      expect(await page.locator('.timeline img, .timeline h1').count()).toBe(0);
+      await page.getByText('Answer: image/png, 4 bytes, not shown because it is not text').waitFor();
+      const attempt = page.locator('.step', { hasText: 'Attempt 1' });
+      const milliseconds = String(attempts[0]!.startedAt % 1_000).padStart(3, '0');
+      expect(await attempt.locator('time').first().innerText()).toContain(`.${milliseconds}`);
+      await expectGoodLook(page, 'delivery-answer');
+      await page.goto(`${host}/relay/#/destinations/Webhooks`);
+      await page.getByRole('button', { name: 'Send test' }).click();
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+      await page.getByText('Answer: image/png, 4 bytes').waitFor();
     });
 
     it('are replayed by keyboard, and their progress is followed', async () => {

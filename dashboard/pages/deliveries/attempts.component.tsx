@@ -1,3 +1,4 @@
+import { KeptAnswer } from '../../components/kept-answer.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Duration, toDuration } from '../../components/time.component.js';
 import { answerOf } from './attempt-answer.component.js';
@@ -47,7 +48,7 @@ function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptP
     <Step title={`Attempt ${number}`} at={startedAt} look={results.length > 0 ? last.look : 'calm'}>
       {previous && <p class="hint">{toDuration(startedAt - previous.startedAt)} after the previous attempt.</p>}
       {results.length === 0 && <p>Nothing was sent: the destination’s transform returned nothing.</p>}
-      {results.map(({ url, outcome, status, error, duration }) => (
+      {results.map(({ url, outcome, status, error, duration, answer }) => (
         <dl class="result" key={url}>
           <dt class="mono">
             <PlainText value={url} />
@@ -62,6 +63,7 @@ function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptP
                 <PlainText value={error} max={1_000} />
               </div>
             )}
+            {answer && <KeptAnswer answer={answer} />}
           </dd>
         </dl>
       ))}

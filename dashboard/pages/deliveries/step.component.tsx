@@ -18,7 +18,7 @@ export function Step({ title, at, look = 'calm', children }: StepProps) {
         <h3>{title}</h3>
         {at !== undefined && (
           <span class="hint">
-            <Time at={at} /> · <Ago at={at} />
+            <Time at={at} look="exact" /> · <Ago at={at} />
           </span>
         )}
       </div>

@@ -9,6 +9,7 @@ import { Dialog } from '../../components/dialog.component.js';
 import { Facts } from '../../components/facts.component.js';
 import { TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
+import { KeptAnswer } from '../../components/kept-answer.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
@@ -67,7 +68,7 @@ export function TestDialog({ name, onClose }: { name: string; onClose: () => voi
 
 function Attempt({ results }: AttemptRecord) {
   if (results.length === 0) return <p>Nothing was sent: the destination’s transform dropped this message.</p>;
-  return results.map(({ url, outcome, status, duration, error }) => (
+  return results.map(({ url, outcome, status, duration, error, answer }) => (
     <Facts
       key={url}
       facts={[
@@ -76,6 +77,7 @@ function Attempt({ results }: AttemptRecord) {
         ['Status', status ?? 'no answer'],
         ['Latency', <Duration ms={duration} />],
         ['Error', error && <PlainText value={error} max={1_000} />],
+        ['Answer', answer && <KeptAnswer answer={answer} />],
       ]}
     />
   ));

@@ -126,8 +126,8 @@ export interface DeliveredRows {
 export interface SettlementRow {
   id: number;
   state: 'delivered' | 'waiting' | 'dead' | 'released';
-  /** JSON of the attempt, if one was made. */
-  attempt?: string | undefined;
+  /** JSON of all attempts, if one was made. */
+  attempts?: string | undefined;
   firstAttemptAt?: number | undefined;
   dueAt?: number | undefined;
   /** JSON of the URLs that failed permanently. */

@@ -125,11 +125,11 @@ export function toSettlementRows(settlements: Settlement[]): [DeliveredRows, Set
 
 function toSettlementRow(settlement: Settlement): SettlementRow {
   const { delivery, outcome } = settlement;
-  const { firstAttemptAt, dueAt, reason } = toSettled(settlement);
+  const { firstAttemptAt, attempts, dueAt, reason } = toSettled(settlement);
   return {
     id: Number(delivery.id),
     state: outcome?.state ?? 'released',
-    attempt: outcome?.attempt && JSON.stringify(outcome.attempt),
+    attempts: outcome?.attempt && JSON.stringify(attempts),
     firstAttemptAt,
     dueAt,
     failedUrls: outcome && 'failedUrls' in outcome ? JSON.stringify(outcome.failedUrls) : undefined,

@@ -52,8 +52,7 @@ export class DeliveryTable {
       `UPDATE delivery SET state = iif(:state = 'released', iif(attempts = '[]', 'queued', 'waiting'), :state),
          first_attempt_at = :firstAttemptAt, reason = :reason,
          ended_at = iif(:state IN ('delivered', 'dead'), :now, NULL),
-         attempts = iif(:attempt IS NULL, attempts, json_insert(attempts, '$[#]', json(:attempt))),
-         due_at = coalesce(:dueAt, due_at), failed_urls = coalesce(:failedUrls, failed_urls)
+         attempts = coalesce(:attempts, attempts), due_at = coalesce(:dueAt, due_at), failed_urls = coalesce(:failedUrls, failed_urls)
        WHERE id = :id AND state = 'delivering'`,
     ),
   };

@@ -140,7 +140,8 @@ export class SqliteDatabase {
         continue;
       }
       const { startedAt: firstAttemptAt } = JSON.parse(attempt) as { startedAt: number };
-      if (!this.deliveries.settle({ id, state: 'delivered', attempt, firstAttemptAt }, now)) unsettled.push(id);
+      if (!this.deliveries.settle({ id, state: 'delivered', attempts: `[${attempt}]`, firstAttemptAt }, now))
+        unsettled.push(id);
     }
     for (const settlement of others) if (!this.settleOne(settlement, now)) unsettled.push(settlement.id);
     this.batches.writeOutcomes(now);
@@ -171,12 +172,8 @@ export class SqliteDatabase {
   }
 
   private settleOne(settlement: SettlementRow, now: number): boolean {
-    const { id, state, attempt } = settlement;
+    const { id } = settlement;
     if (this.batches.take(id)) {
-      if (state === 'delivered') {
-        this.batches.recordOutcome(id, attempt);
-        return true;
-      }
       this.deliveries.insert(this.batches.readDelivery(id)!);
       this.batches.recordOutcome(id);
     }

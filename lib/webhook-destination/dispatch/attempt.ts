@@ -123,13 +123,18 @@ export class UrlRequest implements PooledRequest {
     return { headers: propagated ? { ...own, ...propagated } : own, body };
   }
 
-  answer({ status, headers, fault }: TargetResponse): void {
+  answer(response: TargetResponse): void {
+    const { status, headers, fault } = response;
     this.span?.end(status);
     const outcome = classifyStatus(status, this.sender.retryOn);
     const { shown: url } = this.route.target;
     if (outcome === 'success') return this.end({ url, outcome, status });
     const error = fault && { error: attemptError(fault) };
-    this.end({ url, outcome, status, ...error }, parseRetryAfter(headers?.['retry-after'], Date.now()));
+    const answer = this.sender.keep(response, this.route);
+    this.end(
+      { url, outcome, status, ...error, ...(answer && { answer }) },
+      parseRetryAfter(headers?.['retry-after'], Date.now()),
+    );
   }
 
   fail(error: unknown): void {

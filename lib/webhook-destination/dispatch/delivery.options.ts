@@ -1,4 +1,4 @@
-import { Must } from '../../common/options.rules.js';
+import { Must, MustBeBoolean } from '../../common/options.rules.js';
 import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { ConnectionOptions } from '../transport/connection.options.js';
 import { isRetryOn, type RetryOn } from './outcome.util.js';
@@ -47,4 +47,13 @@ export class DeliveryOptions extends ConnectionOptions {
    */
   @Must("be 'spec' or 'any-failure'", isRetryOn)
   retryOn: RetryOn = 'spec';
+
+  /**
+   * Whether deliveries keep the beginning of what their receivers answered to failed attempts: 1 KB each, the newest 4 KB
+   * of a delivery. The admin API and the dashboard show it, with secrets of the request and private addresses masked.
+   * @default true
+   * @see docs/delivery.md, "An attempt"
+   */
+  @MustBeBoolean()
+  keepAnswers: boolean = true;
 }

@@ -6,12 +6,15 @@ import { RelayError } from '../../client/relay.error.js';
 import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { Delivery } from '../queue/delivery.interface.js';
 import type { SteadyClock } from '../queue/steady-clock.js';
+import type { KeptAnswer } from '../queue/attempt-record.interface.js';
 import type { PoolFactory } from '../transport/transport.factory.js';
+import type { TargetResponse } from '../transport/webhook-transport.interface.js';
 import { toWebhookTarget, type WebhookTarget } from '../transport/webhook-target.js';
 import { type Attempt, DECLINED, UrlRequest } from './attempt.js';
 import type { DeliveryEvent } from './delivery-event.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
+import { keepAnswer } from './failed-answer.util.js';
 import type { RetryOn } from './outcome.util.js';
 import type { RequestLimit } from './request-limit.js';
 import { WebhookHeaders } from './webhook-headers.js';
@@ -46,6 +49,9 @@ export class DestinationSender {
   readonly headers: WebhookHeaders;
   readonly retryOn: RetryOn;
   readonly propagateTrace: boolean;
+  private readonly keepsAnswers: boolean;
+  // Private, because it must not be logged.
+  readonly #sharedSecrets: readonly string[];
   /** Whether requests are declined that are not made yet. */
   isStopped = false;
   private readonly routes: Route[];
@@ -62,6 +68,8 @@ export class DestinationSender {
     this.headers = new WebhookHeaders(destination);
     this.retryOn = retryOn;
     this.propagateTrace = destination.propagateTrace;
+    this.keepsAnswers = options.keepAnswers;
+    this.#sharedSecrets = [destination.sharedSecret ?? []].flat();
     this.maxActive = concurrency * ACTIVE_FACTOR;
     const toRoute = (target: WebhookTarget) => ({ target, pool: createPool(target, concurrency), active: 0 });
     this.routes = destination.urls.map(toWebhookTarget).map(toRoute);
@@ -111,6 +119,11 @@ export class DestinationSender {
 
   async close(): Promise<void> {
     await Promise.all(this.routes.map(({ pool }) => pool.close()));
+  }
+
+  /** Returns what is kept of an answer other than 2xx. */
+  keep(answer: TargetResponse, { target }: Route): KeptAnswer | undefined {
+    return this.keepsAnswers ? keepAnswer(answer, target, this.#sharedSecrets) : undefined;
   }
 
   /** Called when a request has ended, before its attempt gets the result. */

@@ -2,6 +2,7 @@ import type { AttemptRecord, OutcomeClass } from '../queue/attempt-record.interf
 import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
 import { ALL_FAILED, WINDOW_OVER } from '../queue/dead-reasons.js';
 import type { DeliveryOutcome } from '../queue/delivery.interface.js';
+import { withoutAnswers } from '../queue/kept-answers.util.js';
 import type { Attempt, SendResult } from './attempt.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { nextAttemptAt } from './retry-schedule.util.js';
@@ -59,7 +60,9 @@ export function judgeAttempt(
   extension: number,
 ): DeliveryOutcome {
   const attempt = { startedAt, results: sent.map(({ result }) => result) };
-  if (sent.some(({ result }) => result.outcome === 'success')) return { state: 'delivered', attempt };
+  if (sent.some(({ result }) => result.outcome === 'success')) {
+    return { state: 'delivered', attempt: withoutAnswers(attempt) };
+  }
 
   const { attempts, firstAttemptAt = startedAt } = delivery;
   const ended = (outcome: string) => sent.filter(({ result }) => result.outcome === outcome);

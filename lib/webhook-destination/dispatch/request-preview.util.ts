@@ -5,10 +5,14 @@ import { WebhookHeaders } from './webhook-headers.js';
 import { toWebhookTarget } from '../transport/webhook-target.js';
 
 /** Replaces a secret. */
-const MASK = '***';
+export const MASK = '***';
 
 /** Headers whose values are shown. Signatures are not: a caller who may preview any body could have it signed. */
 const SHOWN = ['content-type', 'user-agent', 'x-message-id', 'webhook-id', 'webhook-timestamp'];
+
+export function isShownHeader(name: string): boolean {
+  return SHOWN.includes(name.toLowerCase());
+}
 
 /** The request that a delivery would make. */
 export interface RequestPreview {
@@ -34,7 +38,7 @@ export function previewRequest(destination: DestinationOptions, delivery: Delive
   const all = new WebhookHeaders(destination).for(delivery, body, now);
   if (targets.some(({ authorization }) => authorization !== undefined)) all.Authorization = MASK;
   const headers = Object.fromEntries(
-    Object.entries(all).map(([name, value]) => [name, SHOWN.includes(name.toLowerCase()) ? value : MASK]),
+    Object.entries(all).map(([name, value]) => [name, isShownHeader(name) ? value : MASK]),
   );
   return { urls, headers, ...(destination.transform && { body: body.toString() }) };
 }

@@ -5,6 +5,19 @@
  */
 export type OutcomeClass = 'success' | 'temporary' | 'permanent';
 
+/** Beginning of what a receiver answered to a failed attempt. It may contain personal data, like the body it answers. */
+export interface KeptAnswer {
+  /** Media type, such as `text/html`; absent if the receiver named none. */
+  type?: string;
+  /**
+   * The first 1,024 bytes as text. Secrets of the request and private addresses are `***`. Absent if the answer is
+   * binary or compressed.
+   */
+  text?: string;
+  /** Number of bytes read; of an answer above 64 KB, the rest is not read. */
+  bytes: number;
+}
+
 /** Result of one attempt against one URL. */
 export interface UrlResult {
   /** The URL, without user info, query and tokens in its path. */
@@ -14,6 +27,11 @@ export interface UrlResult {
   status?: number;
   /** Why there was no response, or why it could not be read to its end; at most 1,000 characters. */
   error?: string;
+  /**
+   * The answer, if the attempt failed and the answer has a body. Of a delivery's answers, the newest are kept: 4,096
+   * characters of text. None with `delivery.keepAnswers: false`.
+   */
+  answer?: KeptAnswer;
   /** Duration of the exchange, in ms. */
   duration: number;
 }

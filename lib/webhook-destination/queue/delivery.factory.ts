@@ -1,3 +1,4 @@
+import { withAttempt } from './kept-answers.util.js';
 import type { Delivery, DeliveryState, NewDelivery } from './delivery.interface.js';
 import type { Settlement } from './store/delivery-store.interface.js';
 
@@ -37,7 +38,7 @@ export function toSettled({ delivery, outcome }: Pick<Settlement, 'delivery' | '
   return {
     state: outcome?.state ?? (attempts.length === 0 ? 'queued' : 'waiting'),
     firstAttemptAt: delivery.firstAttemptAt ?? outcome?.attempt?.startedAt,
-    attempts: outcome?.attempt ? [...attempts, outcome.attempt] : attempts,
+    attempts: outcome?.attempt ? withAttempt(attempts, outcome.attempt) : attempts,
     failedUrls: outcome && 'failedUrls' in outcome ? outcome.failedUrls : failedUrls,
     dueAt: outcome?.state === 'waiting' ? outcome.nextAttemptAt : undefined,
     reason: outcome?.state === 'dead' ? outcome.reason : undefined,

@@ -8,6 +8,7 @@ import { ClosedError } from '../../common/relay.errors.js';
 import { isReserved } from './header.rules.js';
 import type {
   TargetRequest,
+  TargetResponse,
   TargetTransport,
   WebhookRequest,
   WebhookResponse,
@@ -25,7 +26,7 @@ export class BoundedTransport implements TargetTransport {
     private readonly release: () => Promise<void> = () => Promise.resolve(),
   ) {}
 
-  async post({ headers, body }: TargetRequest): Promise<WebhookResponse> {
+  async post({ headers, body }: TargetRequest): Promise<TargetResponse> {
     const abort = new AbortController();
     const ended = new Promise<never>((_resolve, reject) => {
       this.end = (reason) => {
@@ -36,7 +37,8 @@ export class BoundedTransport implements TargetTransport {
     try {
       const request = { url: this.url, headers: { ...headers }, body, signal: abort.signal };
       const answer = await Promise.race([untraced(() => this.transport.post(request)), ended]);
-      if (Number.isInteger(answer?.status)) return answer;
+      if (Number.isInteger(answer?.status))
+        return answer.body instanceof Uint8Array ? withHeaders(answer, headers) : answer;
       throw new RelayError('transport_failed', 'the transport resolved without a status');
     } finally {
       this.end = () => undefined;
@@ -47,6 +49,12 @@ export class BoundedTransport implements TargetTransport {
     this.end(reason);
     return this.release();
   }
+}
+
+/** Adds the headers that were sent, unless the answer has them. Fields are named, because an application's may be getters. */
+function withHeaders(answer: TargetResponse, sent: Record<string, string>): TargetResponse {
+  const { status, headers, body } = answer;
+  return answer.sent ? answer : { status, headers, body, sent };
 }
 
 /** Default headers of an `HttpService` that may be credentials for another service. */

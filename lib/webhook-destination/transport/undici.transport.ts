@@ -7,6 +7,7 @@ import { RelayError } from '../../client/relay.error.js';
 import { ClosedError } from '../../common/relay.errors.js';
 import { AnswerReader, readingAnswers } from './answer.reader.js';
 import {
+  KEPT_BYTES,
   MAX_RESPONSE_BYTES,
   type TargetRequest,
   type TargetResponse,
@@ -64,10 +65,11 @@ export class UndiciTransport implements TargetTransport {
   }
 }
 
-/** Handles one request without storing what the receiver sends. */
+/** Handles one request. Of what the receiver sends, it stores the beginning of an answer other than 2xx. */
 class Exchange implements Dispatcher.DispatchHandler {
   private response: TargetResponse = { status: 0 };
   private size = 0;
+  private beginning: Buffer[] | undefined;
   private isSent = false;
   private isRepeated = false;
 
@@ -93,6 +95,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.response.status >= 300 && this.size < KEPT_BYTES) {
+      // A copy: a part would keep the memory of all that was read at once.
+      (this.beginning ??= []).push(Buffer.from(chunk.subarray(0, KEPT_BYTES - this.size)));
+    }
     this.size += chunk.length;
     if (this.size <= MAX_RESPONSE_BYTES) return;
     this.onResponseEnd();
@@ -100,7 +106,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    this.resolve(this.response);
+    this.resolve(this.read ?? this.response);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, fault: Error): void {
@@ -108,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     // What it has read then belongs to the request before.
     if (!this.isSent) reader.begin();
     if (reader.answer) {
-      this.resolve({ ...reader.answer, fault });
+      this.resolve({ ...(this.read ?? reader.answer), fault });
     } else if (reader.isReused && !this.isRepeated && !isClosed) {
       // Some receivers close the connection after each answer without saying so. undici then opens another one.
       this.isRepeated = true;
@@ -117,6 +123,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     } else {
       this.reject(fault);
     }
+  }
+
+  /** The answer, if it is other than 2xx and its body has begun. */
+  private get read(): TargetResponse | undefined {
+    const { response, beginning, size, request } = this;
+    return beginning && { ...response, body: Buffer.concat(beginning), size, sent: request.headers };
   }
 }
 

@@ -12,11 +12,13 @@ export interface WebhookRequest {
   signal: AbortSignal;
 }
 
-/** A receiver's answer. Its body is read up to a limit and discarded. */
+/** A receiver's answer. Its body is read up to a limit; the beginning of one other than 2xx is kept with the attempt. */
 export interface WebhookResponse {
   status: number;
-  /** Headers by lower-case name. Only `retry-after` is used. */
+  /** Headers by lower-case name. `retry-after`, `content-type` and `content-encoding` are used. */
   headers?: Record<string, string | string[] | undefined>;
+  /** Body of an answer other than 2xx, of which the first 1,024 bytes are kept. Default: nothing is kept. */
+  body?: Uint8Array;
 }
 
 /**
@@ -52,6 +54,10 @@ export type TargetRequest = Pick<WebhookRequest, 'headers' | 'body'>;
 export interface TargetResponse extends WebhookResponse {
   /** Why it could not be read to its end. Its status counts all the same. */
   fault?: Error;
+  /** Number of bytes of the body that were read, if not all are in `body`. */
+  size?: number;
+  /** The headers that were sent, if `body` is given: a receiver may repeat them. */
+  sent?: Record<string, string>;
 }
 
 /** Sends requests to one URL: one at a time, over its own connection. */
@@ -64,3 +70,6 @@ export interface TargetTransport {
 
 /** Maximum size of an answer that is read before its connection is dropped, in bytes. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/** Length of the beginning of an answer other than 2xx that is kept, in bytes. */
+export const KEPT_BYTES = 1_024;

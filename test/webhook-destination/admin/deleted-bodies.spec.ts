@@ -23,6 +23,14 @@ const message = (messageId: string, userId: string) => {
 /** Of the user who is deleted, and of another one: accepted together, and so stored together. */
 const MESSAGES = [message('m1', 'other'), message('m2', 'victim'), message('m3', 'victim'), message('m4', 'other')];
 
+/** Answers with the text of the message. */
+const repeat =
+  (code: number): Script =>
+  (response, index, request) => {
+    const user = request.headers['x-message-id'] === 'm2' || request.headers['x-message-id'] === 'm3';
+    response.writeHead(code).end(`${index}: ${(user ? SECRET : OTHER).repeat(20)}`);
+  };
+
 describe('After a deletion no file of the SQLite queue holds a body that was', () => {
   const cleanUp = useCleanUps();
   let folder: string;
@@ -87,6 +95,8 @@ describe('After a deletion no file of the SQLite queue holds a body that was', (
     ['to be tried again', status(503), 'waiting', 1, {}],
     ['tried several times', status(503), 'waiting', 4, short],
     ['refused', status(410), 'dead', 1, {}],
+    ['refused by a receiver that repeats it', repeat(410), 'dead', 1, {}],
+    ['tried several times at a receiver that repeats it', repeat(503), 'waiting', 4, short],
     ['under way', hang, 'delivering', 0, {}],
   ])('%s', async (_what, script, state, attempts, delivery) => {
     const relay = await start(script, { delivery });

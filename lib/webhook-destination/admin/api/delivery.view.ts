@@ -4,6 +4,7 @@ import { parseJson } from '../../../common/value.util.js';
 import { DEAD_REASONS } from '../../queue/dead-reasons.js';
 import { DELIVERY_STATES, type DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
+import { withoutAnswers } from '../../queue/kept-answers.util.js';
 import { RequestError } from '../../http/request.error.js';
 import type { QueryReader } from './query.reader.js';
 
@@ -59,10 +60,11 @@ export async function showPortion({ deliveries, next }: DeliveryPortion): Promis
   return { deliveries: shown, cursor: next };
 }
 
-/** Converts a delivery for a list: without its body, and with only its last attempt. */
+/** Converts a delivery for a list: without its body and answers, and with only its last attempt. */
 function showSummary(record: DeliveryRecord): object {
   const { body, attempts } = record;
-  const lastAttempt = attempts.at(-1);
+  const last = attempts.at(-1);
+  const lastAttempt = last && withoutAnswers(last);
   return { ...record, ...typeOf(body), body: undefined, failedUrls: undefined, attempts: attempts.length, lastAttempt };
 }
 

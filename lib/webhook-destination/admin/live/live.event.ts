@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../../client/message/message.rules.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
+import { withoutAnswers } from '../../queue/kept-answers.util.js';
 import type { Acceptance } from '../../ingest/ingest.result.js';
 
 /** Kinds of live events. */
@@ -39,9 +40,9 @@ export function toMessageEvents({ source, messages, rejected, destinationsOf }: 
   return [...accepted, ...rejected.map((fault): LiveEvent => ({ kind: 'rejected', at, source, ...fault }))];
 }
 
-/** Converts an outcome to a live event. */
+/** Converts an outcome to a live event, without answers: live events go to other processes, and have no bodies. */
 export function toOutcomeEvent({ type, ...event }: DeliveryEvent, at: number): LiveEvent {
-  return { kind: type, at, ...event };
+  return { kind: type, at, ...withoutAnswers(event) };
 }
 
 /** Whether a value is a live event of this version: other processes may run another version. */

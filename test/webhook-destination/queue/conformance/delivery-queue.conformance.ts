@@ -4,6 +4,7 @@ import type {
   DeliveryOutcome,
   DeliveryQueue,
   DeliveryQueueFactory,
+  DeliveryRecord,
   DeliveryState,
   Lease,
   NewDelivery,
@@ -420,6 +421,24 @@ export function itConforms(engine: QueueEngine): void {
         await leased(1, again.leases);
         expect(names(again.leases)).toEqual(['m1']);
         expect(again.leases[0]!.delivery.firstAttemptAt).toBe(AT + 5);
+      });
+
+      it('keeps the newest 4 KB of the answers to its attempts', async () => {
+        await queue.add([message('m1')]);
+        const text = (index: number) => `${index} é"\\\u2028😀\ufffd </p>\t\n`.padEnd(1_024, 'x');
+        const { leases } = consume();
+        for (let index = 0; index < 6; index++) {
+          const lease = (await leased(index + 1, leases))[index]!;
+          const { nextAttemptAt, failedUrls, attempt: made } = waiting(index < 5 ? 1 : 60_000);
+          const answer = { type: 'text/html', text: text(index), bytes: 70_000 };
+          const results = made.results.map((result) => ({ ...result, answer }));
+          await lease.settle({ state: 'waiting', nextAttemptAt, failedUrls, attempt: { ...made, results } });
+        }
+        await reopen();
+        const [{ attempts }] = (await queue.list({})) as [DeliveryRecord];
+        const answers = attempts.map(({ results }) => results[0]!.answer);
+        expect(answers.map((answer) => answer?.text)).toEqual([undefined, undefined, ...[2, 3, 4, 5].map(text)]);
+        expect(answers[5]).toEqual({ type: 'text/html', text: text(5), bytes: 70_000 });
       });
 
       it('keeps a dead one, with its attempts and the reason', async () => {
