@@ -51,7 +51,7 @@ try {
       for (const contender of CONTENDERS) {
         const [process] = await Child.start('../transaction/application.process', contender, schema);
         const times = contender.endsWith('NOTIFY') ? count / 10 : count;
-        await process.ask({ concurrency, count: times / 10 });
+        await process.ask({ concurrency, count: times });
         const result = await process.ask<{ ms: number; cpu: number }>({ concurrency, count: times });
         results.set(contender, [...(results.get(contender) ?? []), result]);
         await process.stop();

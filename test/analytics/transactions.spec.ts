@@ -1,3 +1,4 @@
+import { trace } from '@opentelemetry/api';
 import { memoryQueue, AnalyticsModule, AnalyticsService, TransactionError } from 'nestjs-analytics-relay';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
@@ -5,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { useCleanUps } from '../support/clean-ups.js';
 import { Relay } from '../support/relay.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../support/services.js';
+import { Tracing } from '../support/tracing.js';
 import { startTransactional } from '../support/transactions.js';
 
 const ordered = (messageId: string) => ({ userId: 'u1', event: 'Ordered', messageId });
@@ -160,6 +162,24 @@ await describeOnEach([postgresStore], (store) => {
       await relay.service.accept('wk_shop', [posted('m2'), posted('m3')], { transaction: client });
       await client.query('COMMIT');
       expect(await rows()).toEqual([{ id: 'm2' }, { id: 'm3' }]);
+    });
+
+    it('has the trace in which it was recorded, as outside', async () => {
+      const tracing = Tracing.start();
+      afterwards(() => tracing.stop());
+      const { connect, analytics, schema, receiver } = await startTransactional(afterwards);
+      const client = await connect();
+      const traceId = await trace.getTracer('test').startActiveSpan('order', async (span) => {
+        await analytics.inTransaction(client).track(ordered('m1'));
+        await client.query('COMMIT');
+        analytics.track(ordered('m2'));
+        span.end();
+        return span.spanContext().traceId;
+      });
+      await receiver.received(2);
+      const rows = (await queryPostgres(`SELECT trace FROM ${schema}.relay_delivery`)) as { trace: string }[];
+      expect(rows[0]!.trace).toContain(traceId);
+      expect(rows[1]).toEqual(rows[0]);
     });
 
     it('is recorded in a transaction of any package with transactionRunner', async () => {

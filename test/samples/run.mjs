@@ -176,7 +176,7 @@ async function transaction() {
   const order = (isOutOfStock) =>
     globalThis.fetch(`http://localhost:${PORT}/orders`, {
       method: 'POST',
-      body: new URLSearchParams(isOutOfStock ? { isOutOfStock: 'yes' } : {}),
+      body: new globalThis.URLSearchParams(isOutOfStock ? { isOutOfStock: 'yes' } : {}),
       redirect: 'manual',
     });
   const steps = [

@@ -30,9 +30,9 @@ export interface RecordingCall {
 
 /**
  * Returns the SQL of a view that stores deliveries when it is inserted into, with the rights of its owner: a role that
- * records needs INSERT on it alone. A constraint trigger refuses an INSERT that is committed by its own statement: only
- * in a transaction does another statement commit it. It is set DEFERRED, because the transaction may have begun with
- * SET CONSTRAINTS ALL IMMEDIATE.
+ * records needs INSERT on it alone. A constraint trigger refuses an INSERT that its own statement commits: in a
+ * transaction, a later statement does. If a transaction has SET CONSTRAINTS ALL IMMEDIATE, the trigger fires within that
+ * of the view. Keys are inserted in their order, so that transactions with the same ones wait for each other.
  *
  * @param schema quoted
  */
@@ -41,37 +41,43 @@ export const recordingView = (schema: string) => `
   CREATE FUNCTION ${schema}.relay_record() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
   SET search_path TO pg_catalog, pg_temp AS $$
   DECLARE
-    call json := NEW.call;
+    call record;
+    given record;
   BEGIN
-    IF NOT EXISTS (SELECT FROM ${schema}.relay_layout WHERE relay_id = (call->>'relay')::uuid) THEN
+    SELECT * INTO call FROM json_to_record(NEW.call::json)
+      AS c(relay uuid, accepted_at bigint, until_ms bigint, deliveries json);
+    IF NOT EXISTS (SELECT FROM ${schema}.relay_layout WHERE relay_id = call.relay) THEN
       RAISE EXCEPTION 'the queue of the relay is in another database' USING ERRCODE = '${OTHER_QUEUE}';
     END IF;
-    SET CONSTRAINTS ${schema}.relay_in_transaction DEFERRED;
     PERFORM set_config('nestjs_analytics_relay.statement', statement_timestamp()::text, true);
-    WITH given AS MATERIALIZED (
-      SELECT nextval('${schema}.relay_delivery_id') AS id, g.*
-      FROM json_to_recordset(call->'deliveries') AS g(key uuid, destination text, source text, message_id text,
-        user_id text, trace text, recorded_by text, body text)
-    ), fresh AS (
-      INSERT INTO ${schema}.relay_seen (key, delivery, until_ms)
-      SELECT key, id, (call->>'until_ms')::bigint FROM given WHERE key IS NOT NULL ORDER BY key
-      ON CONFLICT DO NOTHING
-      RETURNING delivery
-    )
-    INSERT INTO ${schema}.relay_delivery (id, destination, source, message_id, user_id, trace, recorded_by, body,
-      accepted_at, due_at, state)
-    SELECT id, destination, source, message_id, user_id, trace, recorded_by, decode(body, 'base64'),
-      (call->>'accepted_at')::bigint, (call->>'accepted_at')::bigint, 'queued'
-    FROM given WHERE key IS NULL OR id IN (SELECT delivery FROM fresh);
+    FOR given IN
+      WITH listed AS MATERIALIZED (
+        SELECT nextval('${schema}.relay_delivery_id') AS id, d.*
+        FROM json_to_recordset(call.deliveries) AS d(key uuid, destination text, source text, message_id text,
+          user_id text, trace text, recorded_by text, body text)
+      )
+      SELECT * FROM listed ORDER BY key
+    LOOP
+      IF given.key IS NOT NULL THEN
+        INSERT INTO ${schema}.relay_seen (key, delivery, until_ms) VALUES (given.key, given.id, call.until_ms)
+        ON CONFLICT DO NOTHING;
+        CONTINUE WHEN NOT FOUND;
+      END IF;
+      INSERT INTO ${schema}.relay_delivery (id, destination, source, message_id, user_id, trace, recorded_by, body,
+        accepted_at, due_at, state)
+      VALUES (given.id, given.destination, given.source, given.message_id, given.user_id, given.trace,
+        given.recorded_by, decode(given.body, 'base64'), call.accepted_at, call.accepted_at, 'queued');
+    END LOOP;
     RETURN NEW;
   END $$;
   CREATE TRIGGER relay_record INSTEAD OF INSERT ON ${schema}.relay_record
   FOR EACH ROW EXECUTE FUNCTION ${schema}.relay_record();
 
-  CREATE FUNCTION ${schema}.relay_in_transaction() RETURNS trigger LANGUAGE plpgsql
-  SET search_path TO pg_catalog, pg_temp AS $$
+  CREATE FUNCTION ${schema}.relay_in_transaction() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
-    IF statement_timestamp()::text = current_setting('nestjs_analytics_relay.statement', true) THEN
+    IF pg_catalog.pg_trigger_depth() = 1
+      AND pg_catalog.statement_timestamp()::text = pg_catalog.current_setting('nestjs_analytics_relay.statement', true)
+    THEN
       RAISE EXCEPTION 'not in a transaction' USING ERRCODE = '${NO_TRANSACTION}';
     END IF;
     RETURN NULL;
