@@ -23,6 +23,8 @@ const COMMANDS: CommandEntry[] = [
     summary: 'move a SQLite queue to Redis or PostgreSQL',
     load: () => import('./migrate.command.js'),
   },
+  { name: 'listen', summary: 'receive, verify and print webhooks', load: () => import('./listen.command.js') },
+  { name: 'mcp', summary: 'answer the questions of an AI assistant', load: () => import('./mcp.command.js') },
 ];
 
 const LIST = `Commands:\n${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(9)} ${summary}\n`).join('')}`;
