@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 
 import { VERSION } from '../client/version.js';
-import { checkPeer } from '../common/peer.check.js';
 import { PackageError } from '../common/relay.errors.js';
 import { AdminClient } from './admin.client.js';
 import { argumentFault, defineCommand } from './command.util.js';
@@ -73,7 +72,6 @@ function toResult(text: string) {
 
 /** @throws {PackageError} that says what to install */
 async function loadSdk() {
-  checkPeer('mcp', '@modelcontextprotocol/sdk');
   try {
     const [server, stdio, types] = await Promise.all([
       import('@modelcontextprotocol/sdk/server/index.js'),

@@ -5,13 +5,7 @@ import { PackageError } from './relay.errors.js';
  * Oldest supported version of each supported major of the optional packages. Checked when a package is used: ranges in
  * `peerDependencies` would keep out applications that use another version only for themselves.
  */
-const SUPPORTED = {
-  '@modelcontextprotocol/sdk': ['1.32.2'],
-  axios: ['1.3.1'],
-  bullmq: ['6.7.0'],
-  ioredis: ['5.4.0', '6.0.0'],
-  pg: ['8.11.0'],
-};
+const SUPPORTED = { axios: ['1.3.1'], bullmq: ['6.7.0'], ioredis: ['5.4.0', '6.0.0'], pg: ['8.11.0'] };
 
 /** Oldest Bun version that passes the transport tests. */
 const OLDEST_BUN = '1.4.0';
