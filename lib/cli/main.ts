@@ -24,6 +24,8 @@ const COMMANDS: CommandEntry[] = [
     load: () => import('./migrate.command.js'),
   },
   { name: 'sql', summary: 'print the tables of postgresQueue()', load: () => import('./sql.command.js') },
+  { name: 'listen', summary: 'receive, verify and print webhooks', load: () => import('./listen.command.js') },
+  { name: 'mcp', summary: 'answer the questions of an AI assistant', load: () => import('./mcp.command.js') },
 ];
 
 const LIST = `Commands:\n${COMMANDS.map(({ name, summary }) => `  ${name.padEnd(9)} ${summary}\n`).join('')}`;

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 import { runCommand, spawnCommand } from '../support/command.js';
 
-const COMMANDS = ['plan', 'stats', 'dead', 'replay', 'backup', 'migrate'];
+const COMMANDS = ['plan', 'stats', 'dead', 'replay', 'backup', 'migrate', 'listen', 'mcp'];
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 describe('The command line', () => {
@@ -68,6 +68,16 @@ describe('The command line', () => {
     [['replay', '17', '--all'], 'replay: specify exactly one of: ids, --destination, --all'],
     [['backup'], 'backup: --out <file> is required'],
     [['migrate', '--form', 'a'], 'migrate: unknown option --form'],
+    [['listen', '--secret', 'whsec_a'], 'listen: the secret must not be empty; after whsec_, a secret must be base64'],
+    [['listen', '--secret', ''], 'listen: the secret must not be empty'],
+    [['listen', '--port', '65536'], 'listen: --port must be a port, 0 to 65535'],
+    [['listen', '--status', '199'], 'listen: --status must be an HTTP status, 200 to 599'],
+    [['listen', '--forward', 'localhost:3000'], 'listen: --forward must be the URL, http:// or https://'],
+    [['listen', '--status', '503', '--forward', 'http://h'], 'listen: --status and --forward cannot be combined'],
+    [['mcp', '--token', 't', '--url', 'localhost'], 'mcp: --url must be the URL of the dashboard'],
+    [['mcp', '--token', 't', '--url', 'http://u:p@h'], 'mcp: --url must be the URL of the dashboard'],
+    [['mcp', '--token', 'two words'], 'mcp: the token must be visible ASCII characters without spaces'],
+    [['mcp'], 'mcp: --token, or ADMIN_TOKEN of the environment, must be a token of the admin API'],
   ])('names what is wrong with %j, and how to get help', async (args, fault) => {
     const { code, stdout, stderr } = await runCommand(...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

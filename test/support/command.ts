@@ -1,10 +1,13 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 
 import { Logger } from '@nestjs/common';
 import { vi } from 'vitest';
 
 import type * as Cli from '../../lib/cli/main.js';
+import type { Afterwards } from './clean-ups.js';
 import { watchListeners } from './process-listeners.js';
+import { waitFor } from './wait-for.js';
 
 /** What a run of the command line ended with. */
 export interface CommandResult {
@@ -59,4 +62,31 @@ export function spawnCommand(...args: string[]): Promise<CommandResult> {
       resolve({ code: error ? (error.code as number) : 0, stdout, stderr });
     });
   });
+}
+
+/** A command that runs until it is stopped, in a process of its own. */
+export class RunningCommand {
+  stdout = '';
+  stderr = '';
+  readonly exited: Promise<number | null>;
+
+  constructor(afterwards: Afterwards, args: string[], env: NodeJS.ProcessEnv = {}) {
+    const child = spawn(process.execPath, ['bin/nestjs-analytics-relay.mjs', ...args], {
+      env: { ...process.env, ...env },
+    });
+    child.stdout.on('data', (chunk: Buffer) => (this.stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    this.exited = once(child, 'close').then(([code]) => code as number | null);
+    this.stop = () => (child.kill('SIGTERM'), this.exited);
+    afterwards(this.stop);
+  }
+
+  readonly stop: () => Promise<number | null>;
+
+  /** Resolves with the match once the command has printed it. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    const what = () => `${pattern} in ${JSON.stringify(this.stdout)}, standard error ${JSON.stringify(this.stderr)}`;
+    await waitFor(() => pattern.test(this.stdout), what);
+    return pattern.exec(this.stdout)!;
+  }
 }

@@ -136,8 +136,8 @@ export class DeliveryTable {
 
   /** Settles a leased delivery; returns false if it is not leased. */
   settle(settlement: SettlementRow, now: number): boolean {
-    const { attempt = null, firstAttemptAt = null, dueAt = null, failedUrls = null, reason = null } = settlement;
-    const given = { attempt, firstAttemptAt, dueAt, failedUrls, reason };
+    const { attempts = null, firstAttemptAt = null, dueAt = null, failedUrls = null, reason = null } = settlement;
+    const given = { attempts, firstAttemptAt, dueAt, failedUrls, reason };
     return this.statements.settle.run({ ...settlement, ...given, now }).changes > 0;
   }
 }
