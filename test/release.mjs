@@ -1,5 +1,6 @@
 // Runs what a release must pass beyond `npm test`, and writes digests of what each part depends on to release.passed.json,
-// which belongs to the commit. With --changed, as .ci/run has it, only parts whose digest is another, in a shorter form.
+// which belongs to the commit. With names, only these parts. With --changed, as .ci/run has it, only parts whose digest is
+// another, in a shorter form.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -44,7 +45,8 @@ const isShorter = process.argv.includes('--changed');
 
 /** Of pnpm and Yarn one major each. */
 const SHORTER = { 'test:packed': [', npm', 'Nest 12, pnpm', 'Nest 11, yarn', 'nest add', 'versions'] };
-const env = isShorter ? { CRASH_KILLS: '50', CLUSTER_MESSAGES: '10000' } : {};
+const env = isShorter ? { CRASH_KILLS: '50', CLUSTER_MESSAGES: '10000', SQLITE_NODES: '26' } : {};
+const names = process.argv.slice(2).filter((name) => !name.startsWith('--'));
 
 chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -58,6 +60,7 @@ function digest(patterns) {
 
 const passed = JSON.parse(readFileSync(PASSED, 'utf8'));
 for (const [script, patterns] of Object.entries(PARTS)) {
+  if (names.length > 0 && !names.includes(script)) continue;
   const now = digest(patterns);
   if (isShorter && passed[script] === now) {
     console.log(`${script}: nothing has changed since it passed`);
