@@ -147,6 +147,22 @@ describe('The connections of a process', () => {
     await waitFor(() => hung.active === 16);
   });
 
+  it('become more also after a test with fake timers, which never fired', async () => {
+    const hung = await receive(hang);
+    const options = { destinations: [{ urls: [hung.url] }], delivery: { concurrency: 16, timeout: 30_000 } };
+    const before = await start(options);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    cleanUp(() => vi.useRealTimers());
+    await before.track(...ids('m', 4));
+    while (hung.active === 0) await new Promise((resolve) => setImmediate(resolve));
+    const setAt = performance.now();
+    vi.useRealTimers();
+    await waitFor(() => performance.now() - setAt > 1_000); // until the timer counts as lost
+    const relay = await start(options);
+    await relay.track(...ids('later', 20));
+    await waitFor(() => hung.active >= 16);
+  });
+
   it('do not wait for connections of a destination that went down meanwhile', async () => {
     const down = await receive(hang);
     const relay = await start({
