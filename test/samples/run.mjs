@@ -182,7 +182,7 @@ async function transaction() {
   const steps = [
     ['Open http://localhost:', () => order(true)],
     ['the order is rolled back: Coffee is out of stock', () => order(false)],
-    ['[receiver] a webhook tells of order', (stop) => stop('SIGINT')],
+    ['[receiver] webhook for order', (stop) => stop('SIGINT')],
   ];
   const { output } = await run('npm start -w sample/09-transaction', {
     env: { PORT, DATABASE_URL },
@@ -192,7 +192,7 @@ async function transaction() {
   });
   const [, id] = /\[shop\] order (\S+) is committed/.exec(output);
   assert.deepStrictEqual(
-    [...output.matchAll(/a webhook tells of order (\S+)/g)].map(([, told]) => told),
+    [...output.matchAll(/webhook for order (\S+)/g)].map(([, told]) => told),
     [id],
   );
   console.log('passed: npm start -w sample/09-transaction');

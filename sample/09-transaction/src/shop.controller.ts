@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Post, Redirect } from '@nestjs/common'
 
 import { OrdersService } from './orders.service.js';
 
-/** Ids of the orders that webhooks have told of. */
+/** Ids of the orders in the webhooks received. */
 const told: string[] = [];
 
 @Controller()
@@ -36,6 +36,6 @@ export class ShopController {
   @HttpCode(204)
   receive(@Body() { properties: { orderId } }: { properties: { orderId: string } }): void {
     told.push(orderId);
-    console.log(`[receiver] a webhook tells of order ${orderId}`);
+    console.log(`[receiver] webhook for order ${orderId}`);
   }
 }
