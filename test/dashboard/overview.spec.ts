@@ -98,10 +98,10 @@ const figure = (page: Page, name: string) =>
     });
 
     it('asks again by itself in requests that do not extend the session', async () => {
-      const { page } = await open(createAdapter());
+      const { page, host } = await open(createAdapter(), { hash: '#/unknown' });
       const next = async () => (await page.waitForRequest('**/relay/api/overview')).headers()['x-relay-poll'];
       const first = next();
-      await page.reload();
+      await page.goto(`${host}/relay/#/overview`);
       expect([await first, await next()]).toEqual([undefined, '1']);
     });
 
