@@ -9,8 +9,13 @@ const FILE = 'bench/figures.json';
 /** A list of texts, as `JSON.stringify` writes it over several lines. */
 const LIST = /\[\n\s+("(?:[^"\\]|\\.)*"(?:,\n\s+"(?:[^"\\]|\\.)*")*)\n\s+\]/g;
 
+const isRecorded = process.argv.includes('--record');
+
+/** Asked for before the first table, which changes the work tree. */
+const commit = isRecorded ? execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim() : '';
+
 export function recordTable(name: string, title: string, head: string[], rows: string[][]): void {
-  if (!process.argv.includes('--record')) return;
+  if (!isRecorded) return;
   const figures = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, object>;
   const given = process.argv.slice(2).filter((argument) => argument !== '--record');
   const parameters = given.map((argument) => (argument.includes(' ') ? `"${argument}"` : argument));
@@ -22,7 +27,7 @@ export function recordTable(name: string, title: string, head: string[], rows: s
     ].join(' '),
     date: new Date().toISOString().slice(0, 10),
     machine: `${cpus().length} cores of ${cpus()[0]!.model.trim()}, Node ${process.versions.node}`,
-    commit: execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim(),
+    commit,
     head,
     rows,
   };
