@@ -39,10 +39,10 @@ export function registryRoutes(
 ): ApiRoute[] {
   return [
     ...entryRoutes('destination', destinations, (names, caller) =>
-      own.queue.inTurn(() => readDestinationFigures(own, series, names), caller),
+      own.queue.searches.inTurn(() => readDestinationFigures(own, series, names), caller),
     ),
     ...entryRoutes('source', sources, (names, caller) =>
-      own.queue.inTurn(() => readEach(names, (name) => series.readSource(name)), caller),
+      own.queue.searches.inTurn(() => readEach(names, (name) => series.readSource(name)), caller),
     ),
     readRoute('refusals', 'Refused requests of the last day without a known write key', () => series.readSource()),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
