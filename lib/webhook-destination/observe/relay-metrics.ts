@@ -4,7 +4,12 @@ import { BoundedNames } from '../../common/telemetry/bounded.names.js';
 import { countByDestination } from '../../common/telemetry/attributes.util.js';
 import { Counter, Gauge, type Metric, type Sample } from '../../common/telemetry/metric.js';
 import { OperationMetrics } from '../../common/telemetry/operation-metrics.js';
-import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type {
+  AttemptedDelivery,
+  AttemptSpan,
+  DispatchTelemetry,
+  RelayTelemetry,
+} from '../../common/telemetry/telemetry.interface.js';
 import { AttemptMetrics } from './attempt-metrics.js';
 import type { QueueFigures } from './queue.figures.js';
 
@@ -20,7 +25,7 @@ export interface RelayFigures extends QueueFigures {
   circuits(): { destination: string; isOpen: boolean }[];
 }
 
-export class RelayMetrics implements RelayTelemetry {
+export class RelayMetrics implements DispatchTelemetry {
   private readonly names: BoundedNames;
   private readonly queueing = new OperationMetrics('enqueue');
   private readonly attempts: AttemptMetrics;
@@ -38,6 +43,11 @@ export class RelayMetrics implements RelayTelemetry {
     description: 'Messages and requests rejected at ingest, by code',
   });
 
+  private readonly duplicate = new Counter({
+    name: 'analytics_relay.ingest.duplicate',
+    description: 'Repeated messages, which are not sent again',
+  });
+
   readonly all: readonly Metric[];
 
   /**
@@ -49,7 +59,9 @@ export class RelayMetrics implements RelayTelemetry {
     maxDestinations: number,
     private readonly spans: RelayTelemetry | undefined,
   ) {
-    this.rejected.of({ code: 'queue_unavailable' }); // from the start, so that Prometheus sees the first as an increase
+    // From the start, so that Prometheus sees the first as an increase.
+    this.rejected.of({ code: 'queue_unavailable' });
+    this.duplicate.of({});
     this.names = new BoundedNames(maxDestinations);
     this.attempts = new AttemptMetrics(new BoundedNames(maxDestinations), () => relay.now());
     const count = {
@@ -76,6 +88,7 @@ export class RelayMetrics implements RelayTelemetry {
       this.dead,
       this.removed,
       this.rejected,
+      this.duplicate,
       new Gauge(count, () => read(this.counts())),
       new Gauge(oldest, () => read(this.ages()), 'max'),
       new Gauge(overdue, () => read(this.delays()), 'max'),
@@ -87,17 +100,34 @@ export class RelayMetrics implements RelayTelemetry {
     this.rejected.add(1, { code });
   }
 
-  async enqueue(deliveries: readonly { destination: string }[], add: () => Promise<void>): Promise<void> {
+  /** Counts repeated messages. */
+  repeat(count: number): void {
+    this.duplicate.add(count, {});
+  }
+
+  /**
+   * Measures the storing of deliveries.
+   *
+   * @param add stores them; resolves with those of repeated messages, which do not count
+   */
+  async enqueue<D extends { readonly destination: string }>(
+    deliveries: readonly D[],
+    add: () => Promise<D[]>,
+  ): Promise<D[]> {
     const end = this.queueing.begin();
+    let repeated: D[] = [];
     let reason: unknown;
     try {
-      await (this.spans ? this.spans.enqueue(deliveries, add) : add());
+      const store = async () => void (repeated = await add());
+      await (this.spans ? this.spans.enqueue(deliveries, store) : store());
+      return repeated;
     } catch (error) {
       reason = error;
       throw error;
     } finally {
+      const skipped = countByDestination(repeated);
       for (const [destination, count] of countByDestination(deliveries)) {
-        end(this.nameOf(destination), count, reason);
+        end(this.nameOf(destination), count - (skipped.get(destination) ?? 0), reason);
       }
     }
   }
