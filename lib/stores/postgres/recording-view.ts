@@ -6,10 +6,12 @@ export const OTHER_QUEUE = 'RY001';
 
 /**
  * Returns the statement that records deliveries in a transaction. Its parameter is a {@link RecordingCall} as JSON. Its
- * row has the id of the transaction and, as a JSON list, the positions of the deliveries whose message is remembered.
+ * row has the id of the transaction and, as a JSON list, the positions of the deliveries whose message is remembered: a
+ * setting, because a role that may only INSERT cannot read columns.
  */
 export function recordStatement(schema: string): string {
-  return `INSERT INTO ${schema}.relay_record (call) VALUES ($1) RETURNING pg_current_xact_id()::text AS xid, call AS repeated`;
+  const returned = `pg_current_xact_id()::text AS xid, current_setting('nestjs_analytics_relay.repeated') AS repeated`;
+  return `INSERT INTO ${schema}.relay_record (call) VALUES ($1) RETURNING ${returned}`;
 }
 
 /** The parameter of the statement: one text, because not every ORM passes lists and bytes. */
@@ -76,7 +78,7 @@ export const recordingView = (schema: string) => `
       VALUES (given.id, given.destination, given.source, given.message_id, given.user_id, given.trace,
         given.recorded_by, decode(given.body, 'base64'), call.accepted_at, call.accepted_at, 'queued');
     END LOOP;
-    NEW.call := array_to_json(repeated)::text;
+    PERFORM set_config('nestjs_analytics_relay.repeated', array_to_json(repeated)::text, true);
     RETURN NEW;
   END $$;
   CREATE TRIGGER relay_record INSTEAD OF INSERT ON ${schema}.relay_record

@@ -117,7 +117,7 @@ function findDatabaseError(error: unknown): { code: string; message: string } {
   const text = [originalMessage, fields.message].find((found) => typeof found === 'string') ?? errorMessage(error);
   // Knex and MikroORM put the statement before the message; details in the lines after it have values of the row.
   const [message = ''] = text
-    .replace(/^[^]* AS xid - /, '')
+    .replace(/^[^]* AS repeated - /, '')
     .trim()
     .split('\n');
   return { code: String(originalCode ?? code), message };
