@@ -15,9 +15,14 @@ import { HealthBadge } from './health-badge.component.js';
 
 /** All destinations, sorted by name. */
 export function DestinationList({ query }: { query: URLSearchParams }) {
+  const name = query.get('name') ?? '';
   const field = query.get('metadata') ?? '';
   const value = query.get('value') ?? '';
-  const filter = field !== '' && value !== '' ? { [`metadata.${field}`]: value } : {};
+  const filter = {
+    ...(name !== '' && { name }),
+    ...(field !== '' && value !== '' && { [`metadata.${field}`]: value }),
+  };
+  const isFiltered = Object.keys(filter).length > 0;
   const list = useKeyset(
     (cursor, signal) => getPortion<Destination>('destinations', { ...filter, figures: 'true', cursor }, signal),
     JSON.stringify(filter),
@@ -30,14 +35,14 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
           New destination
         </Button>
       </PageHeading>
-      <Filters key={`${field} ${value}`} field={field} value={value} />
+      <Filters key={JSON.stringify(filter)} name={name} field={field} value={value} />
       <KeysetTable
         list={list}
         caption="Destinations"
         keyOf={({ name }) => name}
         empty={
-          <EmptyState title={field ? 'No destination has this metadata.' : 'No destinations yet.'}>
-            {!field && <p>A destination is one receiver, with the messages it gets.</p>}
+          <EmptyState title={isFiltered ? 'No destination has this name and metadata.' : 'No destinations yet.'}>
+            {!isFiltered && <p>A destination is one receiver, with the messages it gets.</p>}
           </EmptyState>
         }
         columns={[
@@ -86,19 +91,13 @@ function Urls({ urls: [first, ...others] }: { urls: string[] }) {
 }
 
 /** Searches when the form is submitted, rather than with each letter. */
-function Filters(before: { field: string; value: string }) {
-  const [name, setName] = useState('');
+function Filters(before: { name: string; field: string; value: string }) {
+  const [name, setName] = useState(before.name);
   const [field, setField] = useState(before.field);
   const [value, setValue] = useState(before.value);
   return (
-    <Form
-      class="filters"
-      onSubmit={() => {
-        if (name !== '') goTo(hrefOf('destinations', {}, name));
-        else replaceQuery({ metadata: field, value });
-      }}
-    >
-      <TextField label="Name" value={name} onValue={setName} placeholder="exact" />
+    <Form class="filters" onSubmit={() => replaceQuery({ name, metadata: field, value })}>
+      <TextField label="Name" value={name} onValue={setName} placeholder="or a part of it" />
       <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" isRequired={value !== ''} />
       <TextField label="Metadata value" value={value} onValue={setValue} isRequired={field !== ''} />
       <div>

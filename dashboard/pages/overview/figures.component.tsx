@@ -7,7 +7,7 @@ import type { Overview } from './overview.answer.js';
 /** Key figures of the relay's health. */
 export function Figures({ overview }: { overview: Overview }) {
   const { at, open, oldestAcceptedAt, recent, process, counts } = overview;
-  const dead = counts.filter(({ state }) => state === 'dead').reduce((sum, { count }) => sum + count, 0);
+  const { dead = 0 } = counts;
   const ofRecent = `in the last ${recent.minutes} min`;
   return (
     <dl class="figures">
@@ -22,6 +22,9 @@ export function Figures({ overview }: { overview: Overview }) {
       </Figure>
       <Figure name="Rejected" note={toRate(recent.rejected, recent.minutes)} isBad={recent.rejected > 0}>
         {recent.rejected.toLocaleString()} <small class="hint">{ofRecent}</small>
+      </Figure>
+      <Figure name="Repeated" note="not sent again">
+        {recent.duplicate.toLocaleString()} <small class="hint">{ofRecent}</small>
       </Figure>
       <Figure name="Delivered" note={toRate(recent.delivered, recent.minutes)}>
         {recent.delivered.toLocaleString()} <small class="hint">{ofRecent}</small>

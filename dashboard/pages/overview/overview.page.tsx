@@ -6,7 +6,6 @@ import { PageHeading } from '../../components/page-heading.component.js';
 import { Problem } from '../../components/problem.component.js';
 import type { Route } from '../../shell/hash.router.js';
 import { CountsTable } from './counts-table.component.js';
-import { toDestinationCounts } from './destination-counts.js';
 import { DownDestinations } from './down-destinations.component.js';
 import { Figures } from './figures.component.js';
 import type { Overview } from './overview.answer.js';
@@ -32,19 +31,19 @@ export function OverviewPage({ route }: { route: Route }) {
 }
 
 function Answer({ overview, query }: { overview: Overview; query: URLSearchParams }) {
-  const rows = toDestinationCounts(overview.counts);
+  const { destinations } = overview;
   return (
     <>
-      <DownDestinations names={overview.down} />
+      <DownDestinations {...overview} />
       <Figures overview={overview} />
-      {rows.length === 0 ? (
+      {Object.keys(overview.counts).length === 0 ? (
         <EmptyState title="The queue has no deliveries.">
           <p>They appear here once a source sends a message that a destination gets.</p>
         </EmptyState>
       ) : (
-        <CountsTable rows={rows} down={overview.down} />
+        <CountsTable {...overview} />
       )}
-      <Series now={overview.at} query={query} destinations={rows.map(({ destination }) => destination)} />
+      <Series now={overview.at} query={query} destinations={destinations.map(({ destination }) => destination)} />
     </>
   );
 }

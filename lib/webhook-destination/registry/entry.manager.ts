@@ -36,15 +36,17 @@ export abstract class EntryManager<K extends RegistryKind, E> {
    */
   async list(query: EntryQuery = {}): Promise<E[]> {
     if (typeof query !== 'object' || query === null) throw new ArgumentError('the query must be an object');
-    const { metadata = {}, limit = PAGE, after = '' } = query;
+    const { name: part = '', metadata = {}, limit = PAGE, after = '' } = query;
     if (!isPositiveInteger(limit)) throw new ArgumentError('limit must be a whole number above 0');
     if (typeof after !== 'string') throw new ArgumentError('after must be a string');
+    if (typeof part !== 'string') throw new ArgumentError('name must be a string');
     if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
     await this.registry.ready();
     const wanted = Object.entries(metadata);
+    const lower = part.toLowerCase();
     return this.registry
       .names(this.kind)
-      .filter((name) => name > after)
+      .filter((name) => name > after && name.toLowerCase().includes(lower))
       .flatMap((name) => this.find(name) ?? [])
       .filter(({ document }) => {
         const { metadata: own } = document.options as { metadata?: Record<string, string> };

@@ -17,6 +17,7 @@ const ENTRY_FIELDS = {
 };
 
 const LIST_FIELDS = {
+  name: 'text that the name contains, whatever its case',
   ...ENTRY_FIELDS,
   'metadata.*': 'value of the metadata with this name',
   ...PAGE_FIELDS,
@@ -79,6 +80,7 @@ function entryRoutes(
           limit: limit + 1,
           after: query.text('cursor'),
           metadata: query.below('metadata'),
+          name: query.text('name'),
         });
         const entries = await withFigures(found.slice(0, limit), query, counted, readFigures);
         return { [all]: entries, cursor: found.length > limit ? entries.at(-1)!.name : undefined };
