@@ -13,6 +13,7 @@ import type { SeriesRecord, SeriesStore } from '../../lib/webhook-destination/qu
 import type {
   ClaimLimit,
   DeliveryStore,
+  ReplayQuery,
   Settlement,
   StoreBatch,
   StoreOwner,
@@ -150,7 +151,7 @@ export class SimulatedStore implements DeliveryStore {
     return this.call(() => this.database.memory.counts());
   }
 
-  replay(query: CheckedQuery, now: number): Promise<string[]> {
+  replay(query: ReplayQuery, now: number): Promise<string[]> {
     return this.call(() => this.database.replay(this.mark, query, now));
   }
 

@@ -23,6 +23,7 @@ import {
   type Claim,
   type ClaimLimit,
   type DeliveryStore,
+  type ReplayQuery,
   type Settlement,
   type StoreBatch,
   type StoreOwner,
@@ -173,7 +174,7 @@ export class PostgresStore implements DeliveryStore {
     return this.records.counts(except);
   }
 
-  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+  async replay(query: ReplayQuery, now: number): Promise<string[]> {
     const destinations = await this.records.replay(query, now);
     this.due.announce(destinations);
     return destinations;

@@ -17,6 +17,7 @@ import type {
   Claim,
   ClaimLimit,
   DeliveryStore,
+  ReplayQuery,
   Settlement,
   StoreBatch,
   StoreOwner,
@@ -175,7 +176,7 @@ export class SqliteStore implements DeliveryStore {
     return this.thread.call('figures', 'counts');
   }
 
-  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+  async replay(query: ReplayQuery, now: number): Promise<string[]> {
     const replayed: string[][] = [];
     let after: DeliveryPlace | undefined = { destination: '', id: 0 };
     while (after) {

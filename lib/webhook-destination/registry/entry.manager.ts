@@ -173,6 +173,11 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     return { ...entry, ...(value === undefined && ({ [field]: current } as { [K in F]?: string })) };
   }
 
+  /** Ends the overlap of the last rotation: only the present secret or key is valid. Without an overlap, nothing changes. */
+  protected endPrevious(name: string): Promise<E> {
+    return this.change(name, (document) => (document.previous ? { ...document, previous: undefined } : document));
+  }
+
   /** @internal Copies the fixed entries that the store lacks; resolves with their names. */
   async copyFixed(skips: (options: EntryDocuments[K]['options']) => boolean = () => false): Promise<string[]> {
     const copied: string[] = [];

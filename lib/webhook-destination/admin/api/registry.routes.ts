@@ -56,8 +56,14 @@ export function registryRoutes(
       'Rotate the secret; both secrets sign until the overlap ends',
       (name, body) => destinations.rotateSecret(name, body),
     ),
+    action('destination', 'end-overlap', 'End the overlap of a rotation now: only the present secret signs', (name) =>
+      destinations.endOverlap(name),
+    ),
     action('source', 'rotate-key', 'Rotate the write key; both keys are valid until the overlap ends', (name, body) =>
       sources.rotateKey(name, body),
+    ),
+    action('source', 'end-overlap', 'End the overlap of a rotation now: only the present key is valid', (name) =>
+      sources.endOverlap(name),
     ),
   ];
 }
