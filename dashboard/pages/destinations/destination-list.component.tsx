@@ -1,27 +1,41 @@
 import { useState } from 'preact/hooks';
 
+import type { DestinationTrend } from '../../../lib/webhook-destination/admin/api/destination.figures.js';
 import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { CountLink } from '../../components/count-link.component.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
-import { TextField } from '../../components/field.component.js';
+import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
+import { Sparkline } from '../../components/sparkline.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
+import { Duration } from '../../components/time.component.js';
 import { goTo, hrefOf, replaceQuery } from '../../shell/hash.router.js';
-import type { Destination } from './destination.answer.js';
+import { type Destination, openOf } from './destination.answer.js';
 import { HealthBadge } from './health-badge.component.js';
 
-/** All destinations, sorted by name. */
+const ORDERS = [
+  ['health', 'Health, the worst first'],
+  ['failures', 'Failures, the most first'],
+  ['backlog', 'To deliver, the most first'],
+  ['p95', 'p95, the slowest first'],
+  ['name', 'Name'],
+] as const;
+
+/** All destinations. */
 export function DestinationList({ query }: { query: URLSearchParams }) {
   const field = query.get('metadata') ?? '';
   const value = query.get('value') ?? '';
-  const filter = field !== '' && value !== '' ? { [`metadata.${field}`]: value } : {};
+  const sort = query.get('sort') ?? 'health';
+  const filter = { sort, ...(field !== '' && value !== '' && { [`metadata.${field}`]: value }) };
   const list = useKeyset(
     (cursor, signal) => getPortion<Destination>('destinations', { ...filter, figures: 'true', cursor }, signal),
     JSON.stringify(filter),
   );
+  // Between two pages, the figures may have changed.
+  const rows = [...new Map(list.rows.map((row) => [row.name, row])).values()];
   return (
     <>
       <PageHeading title="Destinations">
@@ -30,9 +44,9 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
           New destination
         </Button>
       </PageHeading>
-      <Filters key={`${field} ${value}`} field={field} value={value} />
+      <Filters key={`${field} ${value}`} field={field} value={value} sort={sort} />
       <KeysetTable
-        list={list}
+        list={{ ...list, rows }}
         caption="Destinations"
         keyOf={({ name }) => name}
         empty={
@@ -46,11 +60,11 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
             cell: ({ name }) => <PlainText value={name} max={80} href={hrefOf('destinations', {}, name)} />,
           },
           { title: 'Health', cell: (destination) => <HealthBadge destination={destination} /> },
+          { title: 'Last hour', cell: ({ figures: { trend } }) => <Trend trend={trend} shows={sort} /> },
           {
             title: 'To deliver',
             isNumber: true,
-            cell: ({ figures: { counts } }) =>
-              ((counts.queued ?? 0) + (counts.delivering ?? 0) + (counts.waiting ?? 0)).toLocaleString(),
+            cell: ({ figures: { counts } }) => openOf(counts).toLocaleString(),
           },
           countColumn('Waiting', 'waiting'),
           countColumn('Dead', 'dead'),
@@ -59,6 +73,8 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
             isNumber: true,
             cell: ({ figures }) => figures.recent.failed.toLocaleString(),
           },
+          { title: 'p50', isNumber: true, cell: ({ figures }) => <Duration ms={figures.p50} /> },
+          { title: 'p95', isNumber: true, cell: ({ figures }) => <Duration ms={figures.p95} /> },
           { title: 'URL', cell: ({ urls }) => <Urls urls={urls} /> },
           { title: 'Set in', cell: ({ origin }) => (origin === 'fixed' ? 'code' : origin) },
         ]}
@@ -77,6 +93,21 @@ function countColumn(title: string, state: 'waiting' | 'dead'): Column<Destinati
   };
 }
 
+/** @param shows order of the list: one by duration has the durations */
+function Trend({ trend, shows }: { trend: DestinationTrend; shows: string }) {
+  const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0).toLocaleString();
+  if (shows === 'p95') return <Sparkline label="p95 of the last hour" lines={[{ values: trend.p95, look: 'warn' }]} />;
+  return (
+    <Sparkline
+      label={`Last hour: ${total(trend.delivered)} delivered, ${total(trend.failed)} failed attempts`}
+      lines={[
+        { values: trend.delivered, look: 'good' },
+        { values: trend.failed, look: 'bad' },
+      ]}
+    />
+  );
+}
+
 function Urls({ urls: [first, ...others] }: { urls: string[] }) {
   return (
     <>
@@ -86,7 +117,7 @@ function Urls({ urls: [first, ...others] }: { urls: string[] }) {
 }
 
 /** Searches when the form is submitted, rather than with each letter. */
-function Filters(before: { field: string; value: string }) {
+function Filters(before: { field: string; value: string; sort: string }) {
   const [name, setName] = useState('');
   const [field, setField] = useState(before.field);
   const [value, setValue] = useState(before.value);
@@ -95,9 +126,15 @@ function Filters(before: { field: string; value: string }) {
       class="filters"
       onSubmit={() => {
         if (name !== '') goTo(hrefOf('destinations', {}, name));
-        else replaceQuery({ metadata: field, value });
+        else replaceQuery({ metadata: field, value, sort: before.sort });
       }}
     >
+      <SelectField
+        label="Order"
+        value={before.sort}
+        options={ORDERS}
+        onValue={(sort) => replaceQuery({ metadata: before.field, value: before.value, sort })}
+      />
       <TextField label="Name" value={name} onValue={setName} placeholder="exact" />
       <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" isRequired={value !== ''} />
       <TextField label="Metadata value" value={value} onValue={setValue} isRequired={field !== ''} />

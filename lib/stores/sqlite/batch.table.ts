@@ -207,7 +207,9 @@ export class BatchTable {
     const row = head && toRows(head).find((one) => one.id === id);
     if (!row || !isWanted(row)) return undefined;
     if (row.state === 'delivered') {
-      const outcomes = toOutcomes(head.entries).map((one): BatchOutcome => (one[0] === id % BATCH_SLOTS ? [one[0]] : one));
+      const outcomes = toOutcomes(head.entries).map((one): BatchOutcome =>
+        one[0] === id % BATCH_SLOTS ? [one[0]] : one,
+      );
       this.writeEntries(batch, head.open ?? 0, outcomes);
       this.lastRead = undefined;
     }

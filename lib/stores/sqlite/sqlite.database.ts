@@ -155,7 +155,8 @@ export class SqliteDatabase {
     const slice = this.deliveries.replay(query, now, after);
     if (query.state === 'dead' || slice.result.length > 0) return slice;
     const row = this.batches.moveOut(Number(query.id), (found) => matchesRow(query, found));
-    if (row?.state === 'delivered') this.deliveries.insert({ ...row, state: 'queued', dueAt: now, firstAttemptAt: now });
+    if (row?.state === 'delivered')
+      this.deliveries.insert({ ...row, state: 'queued', dueAt: now, firstAttemptAt: now });
     return { result: row ? [row.destination] : [], next: undefined };
   }
 

@@ -41,17 +41,15 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     if (typeof after !== 'string') throw new ArgumentError('after must be a string');
     if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
     await this.registry.ready();
-    const wanted = Object.entries(metadata);
-    return this.registry
-      .names(this.kind)
-      .filter((name) => name > after)
-      .flatMap((name) => this.find(name) ?? [])
-      .filter(({ document }) => {
-        const { metadata: own } = document.options as { metadata?: Record<string, string> };
-        return wanted.every(([key, value]) => own?.[key] === value);
-      })
+    return this.matching(metadata, after)
       .slice(0, limit)
       .map((entry) => this.show(entry));
+  }
+
+  /** @internal Returns the names of the entries with this metadata, sorted. */
+  async names(metadata: Record<string, string>): Promise<string[]> {
+    await this.registry.ready();
+    return this.matching(metadata).map(({ name }) => name);
   }
 
   /** Returns the entry with this name; undefined if there is none that this process can read. */
@@ -196,6 +194,18 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   protected refusal(name: unknown, faults: string[]): OptionsError {
     return invalidEntry(this.kind, String(name), faults);
+  }
+
+  private matching(metadata: Record<string, string>, after = ''): ReadableEntry<K>[] {
+    const wanted = Object.entries(metadata);
+    return this.registry
+      .names(this.kind)
+      .filter((name) => name > after)
+      .flatMap((name) => this.find(name) ?? [])
+      .filter(({ document }) => {
+        const { metadata: own } = document.options as { metadata?: Record<string, string> };
+        return wanted.every(([key, value]) => own?.[key] === value);
+      });
   }
 
   private find(name: string): ReadableEntry<K> | undefined {

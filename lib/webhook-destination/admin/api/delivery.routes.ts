@@ -50,7 +50,10 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       {
         type: 'object',
         properties: {
-          state: { type: 'string', description: `state that the delivery must have: ${STATES_TEXT}; default: any of these` },
+          state: {
+            type: 'string',
+            description: `state that the delivery must have: ${STATES_TEXT}; default: any of these`,
+          },
         },
       },
     ),

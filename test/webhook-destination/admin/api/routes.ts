@@ -2,6 +2,7 @@
 export const ROUTES: [method: string, path: string, changes: boolean][] = [
   ['GET', 'session', false],
   ['GET', 'overview', false],
+  ['GET', 'attention', false],
   ['GET', 'timeseries', false],
   ['GET', 'metrics', false],
   ['GET', 'events', false],
