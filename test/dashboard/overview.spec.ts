@@ -57,9 +57,10 @@ const figure = (page: Page, name: string) =>
       });
       await page.reload();
       await expect(figure(page, 'Dead').textContent()).resolves.toBe('21');
-      await expect(figure(page, 'Rejected').textContent()).resolves.toBe('1 in the last 5 min');
+      await expect(figure(page, 'Refused').textContent()).resolves.toBe('1');
       await expect(figure(page, 'Lost before ingest').textContent()).resolves.toBe('2');
-      await page.getByText('One destination is down: billing & invoices. Its deliveries wait.').waitFor();
+      await page.getByText(/^2 destinations fail: billing & invoices, /).waitFor();
+      await page.getByText('its deliveries wait until one of them succeeds').waitFor();
       await page.locator('.chart canvas').nth(1).waitFor();
       await page.getByRole('region', { name: 'Messages and deliveries by time' }).getByText('21').first().waitFor();
       expect(await page.getByText(HOSTILE.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066')).count()).toBe(2);

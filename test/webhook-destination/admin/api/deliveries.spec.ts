@@ -287,9 +287,9 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     const { answer: cancelled } = await json('DELETE', `replays/${answer.id}`);
     expect(cancelled).toMatchObject({ state: 'cancelled', rate: 20 });
     expect(cancelled).not.toHaveProperty('timeLeft');
-    const { left } = await get(`replays/${answer.id}`);
+    await waitFor(async () => times.length === 60 - Number((await get(`replays/${answer.id}`)).left));
     await receiver.received(60 + times.length);
-    expect(times.length).toBe(60 - Number(left));
+    expect(times.length).toBeLessThan(60);
     expect(audit[0]).toMatchObject({ action: 'deliveries.replay', details: { rate: 20 } });
     for (const rate of [0, 10_001, 1.5, '5', null]) {
       expect(await json('POST', 'replays', { body: { ...body, rate } })).toMatchObject({
