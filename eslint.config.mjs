@@ -64,8 +64,8 @@ const borders = [
   ),
   mayNotImport(
     'lib/cli/**/*',
-    '/analytics/(?!tracking-plan/)|/testing/|/webhook-destination/(?!queue/|receiver/)',
-    'A command knows the queue, the signatures and the event classes, not the application.',
+    '/analytics/(?!tracking-plan/)|/testing/|/webhook-destination/(?!admin/mcp/|queue/|receiver/)',
+    'A command knows the queue, the signatures, the tools and the event classes, not the application.',
   ),
   mayNotImport(
     'lib/testing/**/*',

@@ -4,7 +4,7 @@ export interface PlainTextProps {
   value: unknown;
   max?: number | undefined;
   /** Makes the value a link. */
-  href?: string;
+  href?: string | undefined;
 }
 
 /** An untrusted value, cut after `max` characters. */

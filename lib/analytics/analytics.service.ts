@@ -1,5 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-
 import { Injectable, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 
@@ -20,18 +18,14 @@ import {
   ValidationError,
 } from '../client/index.js';
 import { isCancelled } from '../client/event/context.js';
-import type { EventTransaction } from '../client/event/pending-event.interface.js';
 import { bindCallback } from '../client/event/user-code.caller.js';
 import { takeObject } from '../client/message/message-json.util.js';
-import type { SerializedMessage } from '../client/message/serialized-message.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { Concealed } from '../common/concealed.value.js';
 import { LimitedLogger } from '../common/limited.logger.js';
 import { OptionsError } from '../common/options.error.js';
-import { deferred } from '../common/promise.util.js';
 import { findProviders } from '../common/providers.util.js';
-import { TransactionError } from '../common/relay.errors.js';
 import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
@@ -41,8 +35,8 @@ import { InProcessTransport } from './in-process.transport.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
 import { AnalyticsTransaction } from './analytics-transaction.js';
-import { ClsTransactions } from './cls-transactions.js';
 import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
+import { TransactionRecorder, TRANSACTIONAL_RELAY } from './transaction.recorder.js';
 import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
 
 /**
@@ -50,9 +44,6 @@ import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking
  * a crash loses the waiting events.
  */
 const IN_PROCESS_FLUSH_INTERVAL = 0;
-
-const TRANSACTIONAL_RELAY =
-  'WebhookDestinationModule with postgresQueue() and a source of this writeKey in the same application, and no host';
 
 const AFTER_REQUEST =
   '. The HTTP request in whose async context the code runs has ended, so its user is not used. If a pool or queue calls ' +
@@ -72,9 +63,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private isConnected: boolean;
   /** The relay in this process that events go to. Only then do they carry the method or route that recorded them. */
   private ingest: InProcessIngest | undefined;
-  private clsTransactions: ClsTransactions | undefined;
-  /** Set while events of a transaction are recorded; null while those outside any are. */
-  private transaction: EventTransaction | null | undefined;
+  private readonly transactions: TransactionRecorder;
   private drained: Promise<void> | undefined;
   private undelivered = 0;
   private lost = 0;
@@ -109,6 +98,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     const { identity, anonymous, context } = options; // without the write key, so that inspection never shows it
     this.completer = new MessageCompleter({ identity, anonymous, context });
     this.plan = new PlanEnforcer(options.trackingPlan, this.logger);
+    this.transactions = new TransactionRecorder(this.options, () => this.ingest);
     this.on('error', ({ code, reason, ctx }) => {
       if (isCancelled(ctx, reason)) return;
       if (code === 'delivery_failure') this.reportUndelivered(reason);
@@ -179,13 +169,12 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
    * @throws {TransactionError} if there is none
    */
   inTransaction(tx: unknown): AnalyticsTransaction {
-    const transaction = this.toTransaction(tx);
-    return new AnalyticsTransaction(this, (record) => this.recordIn(transaction, record));
+    return new AnalyticsTransaction(this, this.transactions.in(tx));
   }
 
   /** @internal Runs code that records events outside the transaction of its async context. */
   recordOutside(record: () => void): void {
-    this.withTransaction(null, record);
+    this.transactions.outside(record);
   }
 
   /** @internal Number of events not delivered, including those that the tracking plan refused. */
@@ -201,7 +190,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     if (!this.createSink && !disable && !this.ingest?.joinsTransactions) {
       throw new OptionsError('AnalyticsModule', [`transactions needs ${TRANSACTIONAL_RELAY}`]);
     }
-    this.clsTransactions = await ClsTransactions.find(this.moduleRef, this.onRolledBack);
+    await this.transactions.joinContext(this.moduleRef, this.onRolledBack);
   }
 
   /** Delivers queued events. Called by Nest. */
@@ -221,13 +210,12 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
 
   /** @param event fields that replace those of the message */
   private recordComplete(type: MessageType, message: unknown, callback: Callback | undefined, event?: object): void {
-    const { transaction } = this;
-    const tx = transaction === undefined ? this.clsTransactions?.current : undefined;
+    const tx = this.transactions.ofContext;
     if (tx) {
-      const record = (settle: Callback) =>
-        this.recordComplete(type, message, callback ? both(settle, callback) : settle, event);
-      return this.clsTransactions!.add(tx, this.recordIn(this.toTransaction(tx), record));
+      const record = (done: Callback) => this.recordComplete(type, message, done, event);
+      return this.transactions.recordInContext(tx, record, callback);
     }
+    const transaction = this.transactions.current;
     const recordedBy = this.ingest ? currentRecorder() : undefined;
     const bound = bindCallback(callback); // here, because the completed message is recorded outside the scope
     try {
@@ -235,45 +223,11 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       this.completer.complete(type, given, (complete, ambient) => {
         const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
         const extras = { refusal, recordedBy, isByField: this.ingest !== undefined, ...ambient };
-        this.record(type, complete, bound, { ...extras, transaction: transaction ?? undefined });
+        this.record(type, complete, bound, { ...extras, transaction });
       });
     } catch (error) {
       this.refuse(type, message, error, bound);
     }
-  }
-
-  /** Runs code that records one event in a transaction; fulfilled once it is written. */
-  private recordIn(transaction: EventTransaction, record: (callback: Callback) => void): Promise<void> {
-    const written = deferred<void>();
-    this.withTransaction(transaction, () =>
-      record((reason, ctx) => {
-        if (reason === undefined || isCancelled(ctx, reason)) written.resolve();
-        else written.reject(reason as Error);
-      }),
-    );
-    return written.promise;
-  }
-
-  private withTransaction(transaction: EventTransaction | null, record: () => void): void {
-    const outer = this.transaction;
-    this.transaction = transaction;
-    try {
-      record();
-    } finally {
-      this.transaction = outer;
-    }
-  }
-
-  private toTransaction(tx: unknown): EventTransaction {
-    if (tx === undefined || tx === null) throw new TransactionError('inTransaction() needs the transaction');
-    const { transactionRunner, disable, writeKey } = this.options.reveal();
-    const transaction: unknown = transactionRunner ? transactionRunner(tx) : tx;
-    const inContext = AsyncLocalStorage.snapshot(); // the application's: its packages may keep the transaction there
-    const write = (message: SerializedMessage) => {
-      if (!this.ingest) throw new TransactionError(`a transaction needs ${TRANSACTIONAL_RELAY}`);
-      return this.ingest.acceptRecorded(writeKey, [message], transaction);
-    };
-    return { tx, write: async (message) => (disable ? undefined : inContext(() => write(message))) };
   }
 
   /** Throws the error of a message that breaks a rule, or logs it: see the option `onInvalid`. */
@@ -338,11 +292,4 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
       this.undelivered = 0;
     });
   }
-}
-
-function both(first: Callback, second: Callback): Callback {
-  return (...outcome) => {
-    first(...outcome);
-    return second(...outcome);
-  };
 }

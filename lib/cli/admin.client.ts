@@ -1,11 +1,12 @@
 import { fetchErrorMessage } from '../client/error.util.js';
 import { RelayError } from '../client/relay.error.js';
 import { parseJson } from '../common/value.util.js';
+import { type ApiCaller, toTarget } from '../webhook-destination/admin/mcp/api-caller.interface.js';
 
 const TIMEOUT = 30_000;
 
-/** Calls the admin API of a relay. Paths are below `/relay/api`. */
-export class AdminClient {
+/** Calls the admin API of a relay over HTTP. */
+export class AdminClient implements ApiCaller {
   private readonly base: string;
 
   /** @param url of the dashboard, as a browser shows it */
@@ -19,9 +20,7 @@ export class AdminClient {
 
   /** @throws {RelayError} with the message of the answer, or of the connection */
   get(path: string, query: Record<string, unknown> = {}): Promise<unknown> {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
-    return this.send('GET', text && `${path}?${text}`, path);
+    return this.send('GET', toTarget(path, query), path);
   }
 
   /** As {@link get}. */
@@ -29,14 +28,14 @@ export class AdminClient {
     return this.send('POST', path, path, JSON.stringify(body));
   }
 
-  private async send(method: string, pathAndQuery: string, path: string, body?: string): Promise<unknown> {
+  private async send(method: string, target: string, path: string, body?: string): Promise<unknown> {
     const subject = `${method} ${this.base}${path}`;
     const headers = { authorization: `Bearer ${this.token}`, ...(body && { 'content-type': 'application/json' }) };
     let status: number;
     let text: string;
     try {
       const signal = AbortSignal.timeout(TIMEOUT);
-      const url = this.base + (pathAndQuery || path);
+      const url = this.base + target;
       // A redirect would send the token elsewhere.
       const response = await fetch(url, { method, headers, body, signal, redirect: 'manual' });
       status = response.status;

@@ -1,6 +1,7 @@
 import type { MessageFault } from '../client/message/message.rules.js';
 import { ArgumentError, WRITE_KEY_UNKNOWN } from '../common/relay.errors.js';
 import type { DestinationOptions } from './dispatch/destination.options.js';
+import { type PausableDestination, timeWithin } from './dispatch/pause.util.js';
 import { previewRequest, type RequestPreview } from './dispatch/request-preview.util.js';
 import { AcceptedMessage, findPostedFault } from './ingest/accepted-message.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
@@ -69,14 +70,17 @@ export interface DeliveryExplanation {
   ofOtherSources: number;
   /** The request that its destination would receive now; absent if the destination is no longer in use. */
   request?: RequestPreview;
+  /** When its retry window ends, unless its destination is paused meanwhile, in ms since the epoch. Absent without one. */
+  givesUpAt?: number;
 }
 
 /** Explains how a message would be handled, without sending it. */
 export class MessageExplainer {
   constructor(
     private readonly sources: Pick<SourceRegistry, 'names' | 'find'>,
-    private readonly destinations: () => Promise<DestinationOptions[]>,
+    private readonly destinations: () => Promise<PausableDestination[]>,
     private readonly queue: DeliveryQueue,
+    private readonly retryWindow: number,
   ) {}
 
   /**
@@ -114,7 +118,14 @@ export class MessageExplainer {
     const message = { ...record, type, event, integration: () => undefined } as unknown as RoutableMessage;
     const { destinations: routing, ...others } =
       type === 'delete' ? NOWHERE : await this.routes(record.source, message, { first: record.destination });
-    return { routing, ...others, ...(request && { request }) };
+    return { routing, ...others, ...(request && { request }), ...this.endOf(record, options) };
+  }
+
+  private endOf({ state, firstAttemptAt }: DeliveryRecord, destination?: PausableDestination) {
+    if (firstAttemptAt === undefined || state === 'delivered' || state === 'dead') return {};
+    const now = this.queue.now(); // before `jumps` are read, because it finds them
+    const stopped = [...(destination?.pauses ?? []), ...this.queue.clock.jumps];
+    return { givesUpAt: firstAttemptAt + this.retryWindow + timeWithin(stopped, firstAttemptAt, now) };
   }
 
   private async routes(

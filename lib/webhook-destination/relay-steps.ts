@@ -106,7 +106,8 @@ export class RelaySteps {
       (destination, body, messageId) => this.dispatcher.test(destination, body, messageId),
       () => this.queue.now(),
     );
-    this.explainer = new MessageExplainer(this.sources, () => this.destinationManager.inUse(), this.queue);
+    const inUse = () => this.destinationManager.inUse();
+    this.explainer = new MessageExplainer(this.sources, inUse, this.queue, delivery.retryWindow);
     this.deletion = new UserDeletion(this.sources, router, this.queue, (notices) => this.acceptor.storeAll(notices));
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;

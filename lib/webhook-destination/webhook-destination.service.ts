@@ -129,7 +129,7 @@ export class WebhookDestinationService {
    * @throws {RelayError} `too_many_searches`, if the searches before this one take longer than 3 s
    */
   search(search: DeliverySearch = {}, page?: DeliveryPage): Promise<DeliveryPortion> {
-    return this.steps.queue.search(search, page);
+    return this.steps.queue.searches.search(search, page);
   }
 
   /**

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
+import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.js';
 import { Relay } from '../support/relay.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../support/services.js';
 import { Tracing } from '../support/tracing.js';
@@ -28,6 +29,25 @@ await describeOnEach([postgresStore], (store) => {
       await receiver.received(2);
       expect(receiver.webhooks.map(({ body }) => body.type).sort()).toEqual(['identify', 'track']);
     });
+
+    (hasPgbouncer ? it : it.skip)(
+      'is delivered if its transaction goes through PgBouncer in transaction mode',
+      async () => {
+        const { receiver, analytics, rows } = await startTransactional(afterwards);
+        const pool = new pg.Pool({ connectionString: await startPgbouncer(afterwards, 'transaction'), max: 8 });
+        afterwards(() => pool.end());
+        const transact = async (index: number) => {
+          const client = await pool.connect();
+          await client.query('BEGIN');
+          await analytics.inTransaction(client).track(ordered(`m${index}`));
+          await client.query(index % 2 === 0 ? 'COMMIT' : 'ROLLBACK');
+          client.release();
+        };
+        await Promise.all(Array.from({ length: 40 }, (_, index) => transact(index)));
+        await receiver.received(20);
+        expect((await rows()).length).toBe(20);
+      },
+    );
 
     it('is delivered by another process', async () => {
       const { receiver, connect, relay } = await startTransactional(afterwards, {}, { mode: 'ingest' });

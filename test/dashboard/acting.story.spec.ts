@@ -197,7 +197,7 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
       afterwards(place.remove);
       const forwarder = await Forwarder.start(afterwards, redisStore.url);
       const { target } = forwarder;
-      const queue = sharedQueue({ ...place.options, connection: forwarder.url } as typeof place.options);
+      const queue = sharedQueue({ ...place.options, connection: forwarder.url });
       const { page, relay, receiver } = await open(createAdapter(), { options: { queue } });
       await relay.accept('wk_shop', messages(3));
       await receiver.received(3);

@@ -151,6 +151,9 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await heading(page, 'Delivery of Order Completed').waitFor();
       expect(page.url()).toBe(`${url}#/deliveries/${id}`);
       await page.getByText('What happened').waitFor();
+      expect(await page.locator('.verdict').innerText()).toContain(
+        'Not delivered, after 2 attempts: every URL failed permanently (last: HTTP 404).',
+      );
       expect(await steps(page)).toEqual(['Recorded', 'Accepted', 'Routed', 'Attempt 1', 'Attempt 2', 'Dead']);
       const [recorded, , routed, first, second, dead] = await page.locator('.timeline > li').allInnerTexts();
       expect(recorded).toContain(
@@ -178,6 +181,9 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       const [{ id } = { id: '' }] = await relay.deliveries({});
       await page.goto(`${host}/relay/#/deliveries/${id}`);
       await page.locator('.timeline').waitFor();
+      expect(await page.locator('.verdict').innerText()).toMatch(
+        /The last of 1 attempt failed: HTTP 503\. The next is in \d+ s\. The relay gives up in 3 h, at \d\d:\d\d\./,
+      );
       await page.route('**/relay/api/deliveries/*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }));
       await page.getByText('The answer (502) did not come from the admin API.').waitFor();
       await page.unroute('**/relay/api/deliveries/*');
@@ -284,7 +290,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.getByRole('button', { name: 'Replay', exact: true }).click();
       await page.locator('.timeline').getByText(pause).waitFor();
       expect(await steps(page)).toContain('Queued');
-      await page.getByRole('link', { name: 'Status and options' }).click();
+      await page.locator('.facts').getByRole('link', { name: 'crm', exact: true }).click();
       await heading(page, 'crm').waitFor();
       await page.goBack();
       await page.locator('.timeline').getByText(pause).waitFor();
@@ -357,7 +363,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await expectGoodLook(page, 'deliveries-hostile');
       for (const { id } of await relay.deliveries({})) {
         await page.goto(`${host}/relay/#/deliveries/${id}`);
-        await page.getByText('every URL failed permanently').waitFor();
+        await page.locator('.timeline').getByText('every URL failed permanently').waitFor();
         await expectGoodLook(page, `delivery-hostile-${id}`);
         expect(await page.locator('main').innerText()).not.toMatch(/[\u202e\u2066]/);
       }

@@ -106,9 +106,9 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
 
   it('show as failing when every delivery dies, with the newest failures, also if the search has to go on for them', async () => {
     const queue = memoryQueue()();
-    const search = queue.search.bind(queue);
+    const search = queue.searches.search.bind(queue.searches);
     // As an engine with millions of deliveries, which has read much without finding one.
-    vi.spyOn(queue, 'search').mockImplementation((query, page, caller) =>
+    vi.spyOn(queue.searches, 'search').mockImplementation((query, page, caller) =>
       query.state === 'dead' && page?.after === undefined
         ? Promise.resolve({ deliveries: [], next: String(Number.MAX_SAFE_INTEGER) })
         : search(query, page, caller),

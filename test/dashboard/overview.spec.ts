@@ -63,7 +63,7 @@ const figure = (page: Page, name: string) =>
       await page.getByText('its deliveries wait until one of them succeeds').waitFor();
       await page.locator('.chart canvas').nth(1).waitFor();
       await page.getByRole('region', { name: 'Messages and deliveries by time' }).getByText('21').first().waitFor();
-      expect(await page.getByText(HOSTILE.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066')).count()).toBe(2);
+      expect(await page.getByText(HOSTILE.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066')).count()).toBe(4);
       await expectGoodLook(page, 'overview');
       const links = page.getByRole('table', { name: 'Deliveries by destination and state' }).getByRole('link');
       const hrefs = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));

@@ -7,10 +7,10 @@ import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
-import { StateBadge } from '../../components/state-badge.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { Delivery } from './delivery.answer.js';
 import { DeliveryRequest } from './delivery-request.component.js';
+import { DeliveryVerdict } from './delivery-verdict.component.js';
 import { ReplayButton } from './replay-button.component.js';
 import { ReplayDialog } from './replay.dialog.js';
 import { Timeline } from './timeline.component.js';
@@ -36,6 +36,7 @@ export function DeliveryView({ id }: { id: string }) {
       <Problem error={error} onRetry={reload} />
       {answer && (
         <>
+          <DeliveryVerdict delivery={answer} />
           <Fields delivery={answer} />
           <div class="delivery">
             <Timeline delivery={answer} />
@@ -50,16 +51,15 @@ export function DeliveryView({ id }: { id: string }) {
 
 /** Fields of the delivery, with links to the deliveries that share them. */
 function Fields({ delivery }: { delivery: Delivery }) {
-  const { state, userId, messageId, destination, source, type, trace, request } = delivery;
+  const { userId, messageId, destination, source, type, trace, request } = delivery;
   return (
     <section class="panel" aria-label="Delivery">
       <Facts
         facts={[
-          ['State', <StateBadge state={state} />],
           [
             'User',
             <>
-              <PlainText value={userId} />{' '}
+              <PlainText value={userId} href={hrefOf('users', { userId })} />{' '}
               {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All deliveries for this user</a>}
             </>,
           ],
@@ -75,12 +75,11 @@ function Fields({ delivery }: { delivery: Delivery }) {
           [
             'Destination',
             <>
-              <PlainText value={destination} />{' '}
-              {request && <a href={hrefOf('destinations', {}, destination)}>Status and options</a>}{' '}
+              <PlainText value={destination} href={request && hrefOf('destinations', {}, destination)} />{' '}
               <a href={hrefOf('deliveries', { destination })}>All deliveries to this destination</a>
             </>,
           ],
-          ['Source', <PlainText value={source} />],
+          ['Source', <PlainText value={source} href={hrefOf('sources', {}, source)} />],
           ['Type', <PlainText value={type} />],
           ['Trace', trace && <span class="mono">{toPlainText(trace.split('-')[1])}</span>],
         ]}

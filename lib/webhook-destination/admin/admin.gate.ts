@@ -105,6 +105,11 @@ export class AdminGate {
     return merge(interval(RECHECK_INTERVAL), ended$).pipe(exhaustMap(isRefused), first(Boolean));
   }
 
+  /** Whether the tools of AI assistants are served. */
+  get hasMcp(): boolean {
+    return this.#options.mcp === true;
+  }
+
   /** Whether callers sign in with a token. */
   get hasTokens(): boolean {
     return this.#tokens !== undefined;

@@ -17,8 +17,18 @@ export interface AdminCaller {
   user?: string | undefined;
 }
 
+/** Options of the admin routes, however callers are authenticated. */
+export interface AdminMcpOptions {
+  /**
+   * Whether `POST /relay/api/mcp` serves the operator's questions as tools to AI assistants, by the Model Context
+   * Protocol. Needs the package `@modelcontextprotocol/sdk`.
+   * @default false
+   */
+  mcp?: boolean;
+}
+
 /** Sessions of browsers that signed in with a token. */
-export interface AdminSessionOptions {
+export interface AdminSessionOptions extends AdminMcpOptions {
   /**
    * How long a session lasts without a request, in ms: 60,000 or more. A live stream alone does not keep it.
    * @default 1_800_000
@@ -58,7 +68,7 @@ export interface AdminNamedTokensOptions extends AdminSessionOptions {
 export type AdminTokensOptions = AdminTokenOptions | AdminNamedTokensOptions;
 
 /** Sign-in by the application's own guard. */
-export interface AdminGuardOptions {
+export interface AdminGuardOptions extends AdminMcpOptions {
   /**
    * Your application's own guard, as a class or an instance, instead of a token. Startup fails unless the guard refuses
    * anonymous requests within 5 s. Default: required, unless `token` or `tokens` is set.
@@ -86,7 +96,7 @@ export const ADMIN_RULE =
   'be { token } or { token, readToken }, with different tokens of visible ASCII characters without spaces, ' +
   "or { tokens }, with a list of { name, token, access }, different names and tokens, and access 'read' or 'write', " +
   'both with an optional idleTimeout of 60,000 ms or more, ' +
-  'or { guard } or { guard, access }, with a guard and a function';
+  'or { guard } or { guard, access }, with a guard and a function; each with an optional mcp of true or false';
 
 /** Whether `Authorization: Bearer` can carry the value. */
 function isToken(value: unknown): boolean {
@@ -116,7 +126,8 @@ function isGuard(value: unknown): boolean {
  */
 export function areAdminOptions(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const given = value as Record<string, unknown>;
+  const { mcp = false, ...given } = value as Record<string, unknown>;
+  if (typeof mcp !== 'boolean') return false;
   const has = (...names: string[]) => Object.keys(given).every((name) => names.includes(name));
   if ('token' in given || 'tokens' in given) {
     const { token, readToken, tokens, idleTimeout = MIN_IDLE_TIMEOUT } = given;

@@ -15,20 +15,40 @@ const BINARY = /[\0-\x07\x0e-\x1a\x1c-\x1f]/;
 /** Matches a media type, and then its charset. */
 const TYPE = /^\s*([\w!#$&^.+-]{1,60}\/[\w!#$&^.+-]{1,60})(?:[^]*?;\s*charset="?([\w.:-]+))?/i;
 
-const HTML: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+/** Matches a character as HTML, URLs, JSON and JavaScript escape it. */
+const ESCAPED =
+  /&(?:#x([\da-f]{1,6})|#(\d{1,7})|(amp|apos|equals|gt|lt|plus|quot|sol));?|((?:%[\da-f]{2})+)|\\(?:u([\da-f]{4})|x([\da-f]{2})|(["'/\\]))/gi;
+
+/** Matches the beginning of such a character at the end of a text that is cut. */
+const BEGUN = /(?:&#?\w{0,7}|%[\da-f]?|\\(?:u[\da-f]{0,3}|x[\da-f]?)?)$/i;
+
+const NAMED: Record<string, string> = {
+  amp: '&',
+  apos: "'",
+  equals: '=',
+  gt: '>',
+  lt: '<',
+  plus: '+',
+  quot: '"',
+  sol: '/',
+};
+
+/** How often a text may have been escaped: JSON in an attribute of HTML is twice. */
+const ESCAPES = 3;
 
 /** Returns what is kept of an answer other than 2xx; undefined if it has no body. Never throws. */
 export function keepAnswer(
-  { headers, body, size, sent = {} }: TargetResponse,
+  { headers, body, size, sent = {}, fault }: TargetResponse,
   target: WebhookTarget,
   sharedSecrets: readonly string[],
 ): KeptAnswer | undefined {
   if (!(body instanceof Uint8Array) || body.length === 0) return undefined;
   const [, type, charset] = TYPE.exec(String(headers?.['content-type'])) ?? [];
   const text = headers?.['content-encoding'] ? undefined : decode(body.subarray(0, KEPT_BYTES), charset);
+  const isCut = fault !== undefined || body.length >= KEPT_BYTES;
   return {
     ...(type && { type: type.toLowerCase() }),
-    ...(text && { text: conceal(text, secretsOf(sent, target, sharedSecrets), body.length >= KEPT_BYTES) }),
+    ...(text && { text: conceal(text, secretsOf(sent, target, sharedSecrets), isCut) }),
     bytes: size ?? body.length,
   };
 }
@@ -45,14 +65,36 @@ function decode(bytes: Uint8Array, charset: string | undefined): string | undefi
   return BINARY.test(text) ? undefined : text;
 }
 
-/** Replaces secrets and private addresses by `***`, and removes the beginning of one at the end of a text that is cut. */
+/** Replaces secrets and private addresses by `***`. A text that hides some behind escapes is returned without these. */
 function conceal(text: string, secrets: string[], isCut: boolean): string {
+  const shown = concealPlain(isCut ? text.replace(BEGUN, '') : text, secrets, isCut);
+  const plain = unescaped(shown);
+  const concealed = concealPlain(plain, secrets, isCut);
+  return concealed === plain ? shown : concealed;
+}
+
+/** As above, where nothing is escaped; also removes the beginning of a secret at the end of a text that is cut. */
+function concealPlain(text: string, secrets: string[], isCut: boolean): string {
   let shown = secrets.reduce((rest, secret) => rest.replaceAll(secret, MASK), text);
   if (isCut) {
     const begun = Math.max(0, ...secrets.map((secret) => lengthAtEnd(shown, secret)));
     shown = shown.slice(0, shown.length - begun).replace(/(?<![\da-f:.])[\da-f:.]+$/i, '');
   }
   return concealAddresses(shown);
+}
+
+function unescaped(text: string): string {
+  let plain = text;
+  for (let pass = 0; pass < ESCAPES; pass++) {
+    plain = plain.replace(ESCAPED, (_all, hex, decimal, name, bytes, unicode, byte, itself) => {
+      if (name) return NAMED[(name as string).toLowerCase()]!;
+      if (bytes) return Buffer.from((bytes as string).replaceAll('%', ''), 'hex').toString();
+      if (itself) return itself as string;
+      const code = decimal ? Number(decimal) : Number.parseInt((hex ?? unicode ?? byte) as string, 16);
+      return String.fromCodePoint(Math.min(code, 0x10_ffff));
+    });
+  }
+  return plain;
 }
 
 /** Returns how much of the beginning of a secret is at the end of a text. */
@@ -75,7 +117,8 @@ function secretsOf(sent: Record<string, string>, { url, shown }: WebhookTarget, 
     ...pathname.split('/').filter((part) => !shownParts.has(part)),
     ...searchParams.values(),
   ];
-  const found = new Set(secrets.flatMap(spellingsOf).filter(({ length }) => length >= MIN_SECRET));
+  const spellings = secrets.flatMap((secret) => [secret, secret.replaceAll(' ', '+')]); // as forms spell them
+  const found = new Set(spellings.filter(({ length }) => length >= MIN_SECRET));
   return [...found].sort((a, b) => b.length - a.length);
 }
 
@@ -85,11 +128,4 @@ function credentialsOf(header: string): string[] {
   if (encoded === undefined) return [];
   const userInfo = Buffer.from(encoded, 'base64').toString();
   return [userInfo, userInfo.slice(userInfo.indexOf(':') + 1)];
-}
-
-/** Returns a text as it is, and as JSON, HTML and URLs spell it. */
-function spellingsOf(text: string): string[] {
-  const json = JSON.stringify(text).slice(1, -1);
-  const html = text.replace(/[&<>"']/g, (character) => HTML[character]!);
-  return [text, json, json.replaceAll('/', '\\/'), html, new URLSearchParams([['', text]]).toString().slice(1)];
 }

@@ -3,7 +3,6 @@ import { ignoreElements, merge, Observable, share, Subject, type Subscriber, typ
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import { TransactionError } from '../../common/relay.errors.js';
-import { type TurnCaller, Turns } from '../../common/turns.js';
 import {
   type Delivery,
   type DeliveryCount,
@@ -18,7 +17,7 @@ import {
   type QueueCondition,
   type SweptRecords,
 } from './delivery.interface.js';
-import { checkSearch, type DeliveryPortion, type DeliverySearch } from './delivery-search.js';
+import { DeliverySearches } from './delivery.searches.js';
 import type { PeerChannel } from './peer-channel.interface.js';
 import { checkPage, checkQuery, matches } from './query.util.js';
 import type { RegistryStore } from './registry-store.interface.js';
@@ -30,29 +29,11 @@ import { AddTurn, toBatches } from './store/add-turn.js';
 import type { DeliveryStore, ReplayQuery, WrittenDeliveries } from './store/delivery-store.interface.js';
 import { SettlementWriter } from './store/settlement.writer.js';
 
-/** Maximum pause after another read than a search, in ms. */
-const READ_PAUSE = 100;
-
 export const NOT_IN_TRANSACTIONS =
   'this queue cannot record in a transaction of the application: use postgresQueue() in the database of the transaction';
 
-/** How long a search waits for its turn, in ms. */
-const SEARCH_WAIT = 3_000;
-
-/** Deliveries that a visit reads with one search. */
-const VISITED = 2_000;
-
 /** Deliveries that are replayed at a time, each by its id. */
 const REPLAYED = 200;
-
-/** Where a visit of deliveries begins, and whose it is. */
-export interface VisitOptions {
-  after?: string | undefined;
-  /** Time after which it ends, in ms. Default: it goes on to the last delivery. */
-  time?: number;
-  /** Default: the process itself. */
-  caller?: TurnCaller | undefined;
-}
 
 /**
  * Stores accepted deliveries until they are settled, and keeps their records for the retention time. New deliveries go
@@ -64,6 +45,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   readonly registry: RegistryStore = this.store.registry;
   /** Stores per-minute figures; usable while the queue is open. */
   readonly series: SeriesStore = this.store.series;
+  /** Reads that take long, in turn. */
+  readonly searches = new DeliverySearches(this.store);
   /** Connects the processes that share the store; usable while the queue is open. */
   readonly peers: PeerChannel | undefined = this.store.peers;
   private readonly feeds = new Map<string, DestinationFeed>();
@@ -98,11 +81,6 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
    * that already have due deliveries are emitted if other processes share the store. Further names may be emitted.
    */
   readonly due$: Observable<string> = merge(this.due, this.others$.pipe(ignoreElements()));
-  private readonly searches = new Turns(
-    1,
-    SEARCH_WAIT,
-    () => new RelayError('too_many_searches', `other searches took longer than ${SEARCH_WAIT / 1_000} s; try again`),
-  );
   private writer = this.createWriter();
   private lastScrub = Promise.resolve();
   /** The scrub that has not begun. */
@@ -216,49 +194,6 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return this.store.list(checkQuery(query), checkPage(page));
   }
 
-  /**
-   * Returns the next matching deliveries, newest first, as many as are found in a short time. One search runs at a time,
-   * because searches delay deliveries.
-   *
-   * @param caller the process itself by default
-   * @throws {RelayError} `too_many_searches`, if those before it take longer than {@link SEARCH_WAIT}
-   */
-  async search(search: DeliverySearch, page: DeliveryPage = {}, caller?: TurnCaller): Promise<DeliveryPortion> {
-    const checked = [checkSearch(search), checkPage(page)] as const;
-    return this.searches.run(() => this.store.search(...checked), caller);
-  }
-
-  /**
-   * Visits the matching deliveries, newest first and without their bodies, in portions between which other searches have
-   * their turn. Resolves with the value of `after` to go on with; undefined if all were visited.
-   *
-   * @param visit returns whether to end the visit, after this delivery
-   */
-  async visit(
-    search: DeliverySearch,
-    visit: (delivery: DeliveryRecord) => boolean | void,
-    { after, time = Infinity, caller }: VisitOptions = {},
-  ): Promise<string | undefined> {
-    const end = performance.now() + time;
-    const checked = checkSearch(search);
-    let next = after;
-    do {
-      const page = { limit: VISITED, after: next, isBodiless: true };
-      const portion = await this.searches.run(() => this.store.search(checked, page), caller);
-      for (const delivery of portion.deliveries) if (visit(delivery)) return delivery.id;
-      ({ next } = portion);
-    } while (next !== undefined && performance.now() < end);
-    return next;
-  }
-
-  /**
-   * Runs other reads that take as long as a search, in turn with the searches, each followed by a pause, because they
-   * have none of their own. Rejects as {@link search} does.
-   */
-  inTurn<T>(work: () => Promise<T>, caller?: TurnCaller): Promise<T> {
-    return this.searches.run(work, caller, READ_PAUSE);
-  }
-
   /** Makes a test write as durable as that of {@link add}, changing no delivery. */
   check(): Promise<QueueCondition> {
     return this.store.check();
@@ -294,7 +229,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     if (id !== undefined) return this.replayOnce({ ...checked, state, id });
     // By their ids, because a delivery that is attempted meanwhile may be in the same state again.
     const ids: string[] = [];
-    await this.visit(query, (delivery) => void ids.push(delivery.id));
+    await this.searches.visit(query, (delivery) => void ids.push(delivery.id));
     let count = 0;
     for (let start = 0; start < ids.length; start += REPLAYED) {
       const portion = ids.slice(start, start + REPLAYED).map((one) => this.replayOnce({ ...checked, state, id: one }));

@@ -10,7 +10,7 @@ import { toWebhookBody } from '../routing/webhook-body.util.js';
 import type { GivenDestination } from './destination-registry.interface.js';
 import { detach, type EntryDocuments, toLiveDestination } from './entry.document.js';
 import { EntryManager, type PatchRules, type ReadableEntry } from './entry.manager.js';
-import { isPaused, type Pause, recentPauses } from '../dispatch/pause.util.js';
+import { isPaused, type PausableDestination, type Pause, recentPauses } from '../dispatch/pause.util.js';
 import { shownUrl } from '../transport/webhook-target.js';
 import { findConcealedFaults, findNewOrigin } from './new-origin.rules.js';
 import type { CreatedDestination, DestinationEntry } from './registry-entry.interface.js';
@@ -199,7 +199,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /** @internal Returns the options of the destinations in use, with their secrets, sorted by name. */
-  async inUse(): Promise<DestinationOptions[]> {
+  async inUse(): Promise<PausableDestination[]> {
     return (await this.live()).map(toLiveDestination);
   }
 

@@ -27,8 +27,9 @@ export function portionedQueue(): { queue: DeliveryQueueFactory; gate: Gate } {
   const gate = new Gate();
   const queue: DeliveryQueueFactory = () => {
     const inMemory = memoryQueue()();
-    const search = inMemory.search.bind(inMemory);
-    return Object.assign(inMemory, {
+    const { searches } = inMemory;
+    const search = searches.search.bind(searches);
+    Object.assign(searches, {
       search: async ({ userId, ...others }: Parameters<typeof search>[0], page: Parameters<typeof search>[1]) => {
         if (userId === undefined) return search(others, page);
         await gate.pass();
@@ -37,6 +38,7 @@ export function portionedQueue(): { queue: DeliveryQueueFactory; gate: Gate } {
         return { ...read, deliveries: read.deliveries.filter(isOfUser) };
       },
     });
+    return inMemory;
   };
   return { queue, gate };
 }

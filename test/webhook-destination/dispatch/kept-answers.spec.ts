@@ -169,6 +169,19 @@ describe.each(['undici', 'axios'] as const)('With the transport %s', (transport)
     expect((await resultsOf(address.relay))[0]!.answer!.text).toBe(`${'x'.repeat(1_015)} `);
   });
 
+  it('a secret is left out that an interrupted answer ends with', async () => {
+    const secret = 'a-shared-s3cret-of-some-length';
+    const { relay } = await start(
+      (response) => {
+        response.writeHead(502, { ...HTML, 'Content-Length': '100' });
+        response.write(`expected ${secret.slice(0, 20)}`, () => response.destroy());
+      },
+      { transport },
+      { sharedSecret: secret },
+    );
+    expect((await resultsOf(relay))[0]!.answer!.text).toBe('expected ');
+  });
+
   it('a compressed answer is kept without its text', async () => {
     const body = gzipSync('<h1>Down</h1>');
     const { relay } = await start(answer(body, { ...HTML, 'Content-Encoding': 'gzip' }), { transport });
@@ -188,6 +201,42 @@ describe.each(['undici', 'axios'] as const)('With the transport %s', (transport)
       error: expect.any(String),
       answer: { type: 'text/html', text: 'bad gateway', bytes: 11 },
     });
+  });
+});
+
+describe('A secret in an answer', () => {
+  const secret = 'a/shared+s3cret="of some" length';
+  const inHtml = secret.replace(/\W/g, (character) => `&#x${character.charCodeAt(0).toString(16)};`);
+  const inDecimal = secret.replace(/\W/g, (character) => `&#${character.charCodeAt(0)};`);
+  const inJson = JSON.stringify(secret).slice(1, -1);
+
+  it.each([
+    ['HTML with hexadecimal references', inHtml],
+    ['HTML with decimal references', inDecimal],
+    ['JSON', inJson.replaceAll('/', '\\/')],
+    ['JSON with escapes of Unicode', secret.replaceAll('/', '\\u002f').replaceAll('"', '\\u0022')],
+    ['a URL', encodeURIComponent(secret)],
+    ['a form', String(new URLSearchParams({ '': secret })).slice(1)],
+    ['JSON in HTML', inJson.replaceAll('/', '\\&#x2F;').replaceAll('"', '&quot;')],
+  ])('is replaced as %s spells it', async (_where, spelled) => {
+    const { relay } = await start(answer(`<p>expected ${spelled}, got nothing</p>`), {}, { sharedSecret: secret });
+    expect((await resultsOf(relay))[0]!.answer!.text).toBe('<p>expected ***, got nothing</p>');
+  });
+
+  it('leaves other text as it was escaped', async () => {
+    const text = '<p>caf&eacute; &amp; bar&#39;s 50%25 {"a":"\\u00e9"}</p>';
+    const { relay } = await start(answer(text), {}, { sharedSecret: secret });
+    expect((await resultsOf(relay))[0]!.answer!.text).toBe(text);
+  });
+
+  it('is replaced if it looks escaped itself', async () => {
+    const { relay } = await start(answer('no 50%41-of-it!'), {}, { sharedSecret: '50%41-of-it' });
+    expect((await resultsOf(relay))[0]!.answer!.text).toBe('no ***!');
+  });
+
+  it('is left out if its escaped form is cut', async () => {
+    const { relay } = await start(answer(`${'x'.repeat(1_010)} a&#x2f;shared`), {}, { sharedSecret: secret });
+    expect((await resultsOf(relay))[0]!.answer!.text).toBe(`${'x'.repeat(1_010)} `);
   });
 });
 

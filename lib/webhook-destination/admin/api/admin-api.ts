@@ -9,6 +9,7 @@ import { RelaySeries } from '../../observe/relay-series.js';
 import type { AdminGate } from '../admin.gate.js';
 import { probeGuard } from '../gate-probe.js';
 import { LiveFeed } from '../live/live.feed.js';
+import { McpRoute } from '../mcp/mcp.routes.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
 import { describeRoute } from './api.route.js';
@@ -51,6 +52,7 @@ export class AdminApi {
   private readonly feed: LiveFeed;
   private readonly jobs: ReplayJobs;
   private readonly failures: LastFailures;
+  private readonly mcp: McpRoute | undefined;
 
   constructor(
     relay: AdminRelay,
@@ -66,6 +68,7 @@ export class AdminApi {
     this.jobs = new ReplayJobs(relay, own.queue, peers);
     this.failures = new LastFailures(relay.events$, own.queue);
     const ranking = new DestinationRanking(own, series);
+    if (gate.hasMcp) this.mcp = new McpRoute((request) => this.endpoint.callerOf(request));
     const routes = [
       ...sessionRoutes(gate),
       ...overviewRoutes(relay, own, series),
@@ -77,6 +80,7 @@ export class AdminApi {
       ...replayRoutes(this.jobs),
       explainRoute(relay),
       ...registryRoutes(relay, own, series, ranking),
+      ...(this.mcp ? [this.mcp.route] : []),
     ];
     this.endpoint = new ApiEndpoint(routes, relay, gate, own.audit);
     const handleDeletion: Answerer = (...exchange) => this.endpoint.handleDeletion(...exchange);
@@ -135,9 +139,11 @@ export class AdminApi {
    * depend on the `onModuleInit` of other providers.
    *
    * @throws {OptionsError} if the guard admits an anonymous request or does not answer it
+   * @throws {PackageError} if `admin.mcp` is set and the SDK is not installed
    */
   async open(): Promise<void> {
     if (this.gate.guard) await probeGuard(this.gate.guard, this.host.httpAdapter, this.guarded());
+    await this.mcp?.open();
     await this.gate.open();
     this.feed.open();
     this.jobs.open();

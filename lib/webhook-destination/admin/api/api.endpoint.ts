@@ -13,6 +13,7 @@ import type { AdminAccess, AdminCaller } from '../admin.options.js';
 import type { AuditLog } from '../audit.log.js';
 import { type CountedCaller, type QuotaShare, toCounted } from '../caller.quota.js';
 import { removeCors, siteOf } from '../request-site.util.js';
+import { type ApiCaller, toTarget } from '../mcp/api-caller.interface.js';
 import type { DeletionRequest } from '../user-deletion.js';
 import type { AdminRelay } from './admin-services.interface.js';
 import { AnswerLimit } from './answer.limit.js';
@@ -80,6 +81,31 @@ export class ApiEndpoint {
         audit: this.recorderOf(request, subject),
       });
     });
+  }
+
+  /** Returns what calls routes as the caller of a request to another route, whose limits it shares. */
+  callerOf(given: ApiRequest): ApiCaller {
+    const call = async (method: string, target: string, body: Record<string, unknown>) => {
+      const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
+      const found = this.find(method, path);
+      if (found instanceof RequestError) throw found;
+      const { route, params } = found;
+      const subject = { ...subjectOf(route, Object.values(params)[0]), caller: given.caller };
+      try {
+        checkAccess(given.caller, route.access === 'write' ? 'write' : 'read');
+        const audit = this.recorderOf(given.request, subject);
+        const reader = new QueryReader(new URLSearchParams(query), route.query);
+        return await route.handle({ ...given, params, query: reader, body, audit });
+      } catch (error) {
+        const refusal = toRefusal(error, this.logger, 'to the API');
+        this.record(given.request, refusal, subject);
+        throw refusal;
+      }
+    };
+    return {
+      get: (path, query) => call('GET', toTarget(path, query), {}),
+      post: (path, body) => call('POST', path, body as Record<string, unknown>),
+    };
   }
 
   /** Answers `POST /<prefix>/delete`. Never rejects. */

@@ -1,4 +1,3 @@
-import type { DestinationRateLimit } from '../../dispatch/request-limit.js';
 import type { DestinationEntry } from '../../registry/registry-entry.interface.js';
 import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
@@ -36,7 +35,7 @@ export interface DestinationProblem {
   perMinute: number;
   /** Number of its URLs, each of which gets a request of a delivery. */
   urls: number;
-  rateLimit?: DestinationRateLimit | undefined;
+  rateLimit?: DestinationEntry['rateLimit'] | undefined;
   lastFailure?: LastFailure | undefined;
 }
 

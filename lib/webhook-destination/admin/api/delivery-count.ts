@@ -43,7 +43,7 @@ export interface DeliveryCounts {
 
 /** Counts the matching deliveries, in portions between which other searches have their turn. */
 export async function countDeliveries(
-  queue: Pick<DeliveryQueue, 'visit'>,
+  queue: Pick<DeliveryQueue, 'searches'>,
   search: DeliverySearch,
   after: string | undefined,
   caller: TurnCaller,
@@ -61,7 +61,7 @@ export async function countDeliveries(
     if (!group) groups.set(key, (group = new Counting(delivery, reasonClass)));
     group.add(delivery);
   };
-  const cursor = await queue.visit(search, add, { after, time: COUNT_TIME, caller });
+  const cursor = await queue.searches.visit(search, add, { after, time: COUNT_TIME, caller });
   const largest = [...groups.values()].sort((one, other) => other.count - one.count).slice(0, MAX_GROUPS);
   return { count, newest: count === 0 ? null : newest, groups: largest.map((group) => group.show()), cursor };
 }

@@ -18,7 +18,8 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
     readRoute(
       'deliveries',
       'Search deliveries, newest first; a portion has the cursor of the next one',
-      async ({ query, counted }) => showPortion(await own.queue.search(readSearch(query), readPage(query), counted)),
+      async ({ query, counted }) =>
+        showPortion(await own.queue.searches.search(readSearch(query), readPage(query), counted)),
       { ...SEARCH_FIELDS, ...PAGE_FIELDS },
     ),
     // Before the route of one delivery, which it would be otherwise.
@@ -62,7 +63,10 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       'Deliveries of a user in the queue, newest first; a portion has the cursor of the next one',
       async ({ params, query, counted }) => {
         const userId = params.userId!;
-        return { userId, ...(await showPortion(await own.queue.search({ userId }, readPage(query), counted))) };
+        return {
+          userId,
+          ...(await showPortion(await own.queue.searches.search({ userId }, readPage(query), counted))),
+        };
       },
       PAGE_FIELDS,
     ),

@@ -46,7 +46,7 @@ export class DestinationRanking {
     const missing = names.filter((name) => !this.known.has(name));
     if (missing.length > 0) {
       const read = () => readDestinationFigures(this.own, this.series, missing);
-      const found = await this.own.queue.inTurn(read, caller);
+      const found = await this.own.queue.searches.inTurn(read, caller);
       const at = performance.now();
       missing.forEach((name, index) => this.known.set(name, { at, figures: found[index]! }));
     }

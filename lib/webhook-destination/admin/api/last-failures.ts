@@ -30,7 +30,7 @@ export class LastFailures {
 
   constructor(
     outcomes$: Observable<DeliveryEvent>,
-    private readonly queue: Pick<DeliveryQueue, 'search'>,
+    private readonly queue: Pick<DeliveryQueue, 'searches'>,
   ) {
     this.subscription = outcomes$.subscribe((event) => {
       if (event.type === 'delivered') return;
@@ -48,7 +48,7 @@ export class LastFailures {
     const now = performance.now();
     for (const [name, { at }] of this.searched) if (now - at > REUSE) this.searched.delete(name);
     if (!this.searched.has(destination)) {
-      const { deliveries } = await this.queue.search({ destination, state }, { limit: 1 }, caller);
+      const { deliveries } = await this.queue.searches.search({ destination, state }, { limit: 1 }, caller);
       const { attempts, reason, acceptedAt } = deliveries[0] ?? { attempts: [], acceptedAt: now };
       const last = attempts.at(-1);
       const failure = deliveries[0] && toFailure(last?.startedAt ?? acceptedAt, last?.results ?? [], reason);

@@ -54,7 +54,7 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
         if (from > to) throw new RequestError('query_invalid', 'from must not be after to', 'from');
         const metric = query.oneOf('metric', METRICS);
         const destination = query.text('destination');
-        const points = await own.queue.inTurn(() => series.read(from, to, destination), counted);
+        const points = await own.queue.searches.inTurn(() => series.read(from, to, destination), counted);
         const shown = metric ? points.map((point) => ({ at: point.at, [metric]: point[metric] })) : points;
         return { from, to, interval: 60_000, points: shown };
       },

@@ -47,11 +47,11 @@ export function registryRoutes(
     ...entryRoutes(
       'destination',
       destinations,
-      (names, caller) => own.queue.inTurn(() => readDestinationFigures(own, series, names), caller),
+      (names, caller) => own.queue.searches.inTurn(() => readDestinationFigures(own, series, names), caller),
       ranking,
     ),
     ...entryRoutes('source', sources, (names, caller) =>
-      own.queue.inTurn(() => readEach(names, (name) => series.readSource(name)), caller),
+      own.queue.searches.inTurn(() => readEach(names, (name) => series.readSource(name)), caller),
     ),
     readRoute('refusals', 'Refused requests of the last day without a known write key', () => series.readSource()),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),

@@ -60,7 +60,7 @@ export class ReplayJobs {
   /** @param channel channel to the processes that share the queue; undefined if the queue is not shared */
   constructor(
     private readonly relay: Pick<AdminRelay, 'replay'>,
-    private readonly queue: Pick<AdminProcess['queue'], 'visit'>,
+    private readonly queue: Pick<AdminProcess['queue'], 'searches'>,
     channel?: PeerChannel,
   ) {
     if (channel) this.peers = new ReplayPeers(channel, (id, cancel) => this.findOwn(id, cancel));
@@ -133,7 +133,7 @@ export class ReplayJobs {
   /** Returns the ids of matching deliveries, up to the limit. */
   private async search(search: DeliverySearch, limit: number): Promise<string[]> {
     const ids: string[] = [];
-    await this.queue.visit(search, ({ id }) => ids.push(id) === limit || this.isClosed);
+    await this.queue.searches.visit(search, ({ id }) => ids.push(id) === limit || this.isClosed);
     return ids;
   }
 

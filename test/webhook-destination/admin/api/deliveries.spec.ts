@@ -115,7 +115,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
   it('are not searched while another search takes longer than 3 s', async () => {
     const queue = memoryQueue()();
     const { json, relay } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
-    const { store } = queue as unknown as { store: Pick<typeof queue, 'search'> };
+    const { store } = queue as unknown as { store: Pick<typeof queue.searches, 'search'> };
     let end!: () => void;
     const held = new Promise<DeliveryPortion>((resolve) => (end = () => resolve({ deliveries: [], next: undefined })));
     vi.spyOn(store, 'search').mockImplementationOnce(() => held);
@@ -133,14 +133,14 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     const queue = memoryQueue()();
     const { json, relay } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
     const { store, searches } = queue as unknown as {
-      store: Pick<typeof queue, 'search'>;
-      searches: { waiting: Record<string, Map<string, Set<unknown>>> };
+      store: Pick<typeof queue.searches, 'search'>;
+      searches: { turns: { waiting: Record<string, Map<string, Set<unknown>>> } };
     };
     let end!: () => void;
     const held = new Promise<DeliveryPortion>((resolve) => (end = () => resolve({ deliveries: [], next: undefined })));
     const search = vi.spyOn(store, 'search').mockImplementationOnce(() => held);
     const waiting = () =>
-      Object.values(searches.waiting)
+      Object.values(searches.turns.waiting)
         .flatMap((callers) => [...callers.values()])
         .reduce((sum, { size }) => sum + size, 0);
     const asked: Promise<unknown>[] = [relay.search({ event: 'held' })];

@@ -37,7 +37,7 @@ export function itSearches(engine: QueueEngine): void {
       const ids: string[] = [];
       let after: string | undefined;
       do {
-        const portion = await queue.search(search, { limit, after });
+        const portion = await queue.searches.search(search, { limit, after });
         expect(portion.deliveries.length).toBeLessThanOrEqual(limit);
         ids.push(...portion.deliveries.map(({ messageId }) => messageId));
         after = portion.next;
@@ -50,7 +50,7 @@ export function itSearches(engine: QueueEngine): void {
       await queue.add([message(6, { destination: 'Other' }, 'Paid')]);
       const visited = async (search: DeliverySearch, options = {}, most = Infinity) => {
         const ids: string[] = [];
-        const next = await queue.visit(search, ({ messageId }) => ids.push(messageId) === most, options);
+        const next = await queue.searches.visit(search, ({ messageId }) => ids.push(messageId) === most, options);
         return { ids, next };
       };
       expect((await visited({})).ids).toEqual(['m6', 'm5', 'm4', 'm3', 'm2', 'm1', 'm0']);
@@ -98,7 +98,7 @@ export function itSearches(engine: QueueEngine): void {
       expect(await found({ acceptedFrom: AT + 2, acceptedBefore: AT + 4 })).toEqual(['m3', 'm2']);
       expect(await found({ event: 'Say' })).toEqual([]);
       expect(await found({ messageId: 'm4', source: 'shop' })).toEqual(['m4']);
-      const [record] = (await queue.search({ messageId: 'm4' })).deliveries;
+      const [record] = (await queue.searches.search({ messageId: 'm4' })).deliveries;
       expect(await found({ id: record!.id })).toEqual(['m4']);
       expect(await found({ id: record!.id, event: 'Other' })).toEqual([]);
     });
@@ -130,9 +130,9 @@ export function itSearches(engine: QueueEngine): void {
     });
 
     it('refuses fields that it does not have, and values of another type', async () => {
-      await expect(queue.search({ acceptedFrom: 'x' as never })).rejects.toThrow('acceptedFrom of a query');
-      await expect(queue.search({ event: 1 as never })).rejects.toThrow('event of a query must be a string');
-      await expect(queue.search({ evnet: 'x' } as never)).rejects.toThrow('a query has no field "evnet"');
+      await expect(queue.searches.search({ acceptedFrom: 'x' as never })).rejects.toThrow('acceptedFrom of a query');
+      await expect(queue.searches.search({ event: 1 as never })).rejects.toThrow('event of a query must be a string');
+      await expect(queue.searches.search({ evnet: 'x' } as never)).rejects.toThrow('a query has no field "evnet"');
     });
 
     it('names the oldest open delivery of each destination', async () => {

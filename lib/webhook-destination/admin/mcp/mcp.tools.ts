@@ -1,14 +1,14 @@
-import { ArgumentError } from '../common/relay.errors.js';
-import type { AdminClient } from './admin.client.js';
+import { ArgumentError } from '../../../common/relay.errors.js';
+import type { ApiCaller } from './api-caller.interface.js';
 
-/** A tool of the `mcp` command. The admin API checks arguments: its errors name the field and the rule. */
+/** A tool of an AI assistant. The admin API checks arguments: its errors name the field and the rule. */
 export interface McpTool {
   name: string;
   description: string;
-  /** Access of the token that the tool requires. */
+  /** Access of the caller that the tool requires. */
   access: 'read' | 'write';
   inputSchema: { type: 'object'; properties: Record<string, object>; required?: string[]; additionalProperties: false };
-  call: (client: AdminClient, values: Record<string, unknown>) => Promise<unknown>;
+  call: (client: ApiCaller, values: Record<string, unknown>) => Promise<unknown>;
 }
 
 const text = (description: string) => ({ type: 'string', description });
@@ -130,7 +130,7 @@ function read(
   };
 }
 
-function entries(client: AdminClient, kind: string, { name, ...page }: Record<string, unknown>): Promise<unknown> {
+function entries(client: ApiCaller, kind: string, { name, ...page }: Record<string, unknown>): Promise<unknown> {
   if (name === undefined) return client.get(kind, { limit: 20, ...page, figures: true });
   return client.get(`${kind}/${toSegment(name, 'name')}`, { figures: true });
 }
@@ -141,7 +141,7 @@ interface Found {
 }
 
 /** Answers with the delivery of a message to a destination, or else with the decision not to send it there. */
-async function whyNot(client: AdminClient, { messageId, destination }: Record<string, unknown>): Promise<unknown> {
+async function whyNot(client: ApiCaller, { messageId, destination }: Record<string, unknown>): Promise<unknown> {
   const name = toSegment(destination, 'destination');
   toSegment(messageId, 'messageId');
   const own = await findOne(client, { messageId, destination });
@@ -164,7 +164,7 @@ async function whyNot(client: AdminClient, { messageId, destination }: Record<st
   return { note, decision: decision ?? 'not among the 100 destinations that the answer has; use explain', other };
 }
 
-async function findOne(client: AdminClient, query: Record<string, unknown>): Promise<{ id: string } | undefined> {
+async function findOne(client: ApiCaller, query: Record<string, unknown>): Promise<{ id: string } | undefined> {
   let cursor: string | undefined;
   for (let portion = 0; portion < MAX_PORTIONS; portion++) {
     const found = (await client.get('deliveries', { ...query, limit: 1, cursor })) as Found;

@@ -1,0 +1,57 @@
+import { countOf } from '../../components/count.util.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { Ago, Time } from '../../components/time.component.js';
+import { answerOf } from './attempt-answer.component.js';
+import type { Delivery } from './delivery.answer.js';
+
+/** What has become of the delivery, in one sentence. */
+export function DeliveryVerdict({ delivery }: { delivery: Delivery }) {
+  return (
+    <p class="verdict">
+      <StateBadge state={delivery.state} /> <span>{sentenceOf(delivery)}</span>
+    </p>
+  );
+}
+
+function sentenceOf({ state, attempts, reason, nextAttemptAt, givesUpAt }: Delivery) {
+  const count = countOf(attempts.length, 'attempt', 'attempts');
+  const results = attempts.at(-1)?.results ?? [];
+  const failed = results.find(({ outcome }) => outcome !== 'success');
+  const last = failed && (failed.status === undefined ? 'no answer' : answerOf({ status: failed.status }));
+  const end = givesUpAt !== undefined && (
+    <>
+      {' '}
+      The relay gives up <Ago at={givesUpAt} />, at <Time at={givesUpAt} look="minute" />.
+    </>
+  );
+  switch (state) {
+    case 'delivered':
+      return attempts.length > 0 && results.length === 0
+        ? 'Nothing was sent.'
+        : `A receiver accepted it, after ${count}.`;
+    case 'dead':
+      return (
+        <>
+          Not delivered, after {count}: <PlainText value={reason} max={200} />
+          {last !== undefined && ` (last: ${last})`}.
+        </>
+      );
+    case 'waiting':
+      return (
+        <>
+          {last !== undefined && `The last of ${count} failed: ${last}. `}
+          {nextAttemptAt !== undefined && (
+            <>
+              The next is <Ago at={nextAttemptAt} />.
+            </>
+          )}
+          {end}
+        </>
+      );
+    case 'delivering':
+      return <>An attempt is in progress.{end}</>;
+    case 'queued':
+      return <>It waits for its turn.{end}</>;
+  }
+}

@@ -1,0 +1,37 @@
+import type { ApiRequest, ApiRoute } from '../api/api.route.js';
+import type { ApiCaller } from './api-caller.interface.js';
+import { loadMcp, type McpServerFactory } from './mcp.server.js';
+
+/** The tools of an AI assistant, by the Model Context Protocol over HTTP. */
+export class McpRoute {
+  private createServer: McpServerFactory | undefined;
+
+  /** @param callerOf returns what calls other routes as the caller of a request */
+  constructor(private readonly callerOf: (request: ApiRequest) => ApiCaller) {}
+
+  /** @throws {PackageError} if the SDK is not installed */
+  async open(): Promise<void> {
+    this.createServer = await loadMcp('admin.mcp');
+  }
+
+  readonly route: ApiRoute = {
+    method: 'POST',
+    path: 'mcp',
+    access: 'read',
+    summary: 'Tools for an AI assistant: Model Context Protocol, Streamable HTTP, without sessions and streams',
+    handle: (request) => this.handle(request),
+  };
+
+  private async handle(given: ApiRequest): Promise<undefined> {
+    const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
+    const { request, response, body, caller } = given;
+    const server = this.createServer!(this.callerOf(given), caller.access);
+    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+    try {
+      await server.connect(transport); // its types are older than this setting
+      await transport.handleRequest(request, response, body);
+    } finally {
+      await server.close();
+    }
+  }
+}
