@@ -6,6 +6,8 @@ export interface Loaded<T> {
   /** The last answer; kept while the next one is loading, and if it fails, unless with 404. */
   answer: T | undefined;
   error: ApiError | undefined;
+  /** When the answer arrived, in ms since the epoch; undefined without one. */
+  answeredAt: number | undefined;
   /** Requests the answer again. */
   reload: () => void;
 }
@@ -21,7 +23,7 @@ export function useAnswer<T>(
   key: string,
   every?: number,
 ): Loaded<T> {
-  const [state, setState] = useState<{ key: string; answer?: T; error?: ApiError }>();
+  const [state, setState] = useState<{ key: string; answer?: T; answeredAt?: number; error?: ApiError }>();
   const [round, setRound] = useState(0);
   const loadNow = useRef(load);
   loadNow.current = load;
@@ -36,7 +38,7 @@ export function useAnswer<T>(
       (answer) => {
         if (control.signal.aborted) return;
         isPending.current = false;
-        setState({ key, answer });
+        setState({ key, answer, answeredAt: Date.now() });
       },
       (error: unknown) => {
         if (control.signal.aborted) return;
@@ -60,5 +62,5 @@ export function useAnswer<T>(
     return () => clearInterval(timer);
   }, [every]);
   const current = state?.key === key ? state : undefined;
-  return { answer: current?.answer, error: current?.error, reload };
+  return { answer: current?.answer, answeredAt: current?.answeredAt, error: current?.error, reload };
 }

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 
 import type { EntryOrigin } from '../../lib/webhook-destination/registry/registry-entry.interface.js';
 import { Button } from './button.component.js';
+import { EndOverlapDialog } from './end-overlap.dialog.js';
 import { RemoveDialog } from './remove.dialog.js';
 import { RotateDialog } from './rotate.dialog.js';
 import type { EntryKind } from './secret-kinds.js';
@@ -34,7 +35,7 @@ export function EntryActions({
   onChanged,
 }: EntryActionsProps) {
   const { name } = entry;
-  const [opened, setOpened] = useState<'rotate' | 'remove'>();
+  const [opened, setOpened] = useState<'rotate' | 'end' | 'remove'>();
   const close = () => setOpened(undefined);
   const fixed = whyFixed(entry);
   const shared = { changes: true, isBusy, disabledReason: fixed };
@@ -45,6 +46,11 @@ export function EntryActions({
         <Button {...shared} onClick={() => setOpened('rotate')}>
           {rotateLabel}
         </Button>
+        {previousUntil !== undefined && (
+          <Button {...shared} look="danger" onClick={() => setOpened('end')}>
+            End overlap
+          </Button>
+        )}
         <Button {...shared} look="danger" onClick={() => setOpened('remove')}>
           Remove
         </Button>
@@ -59,6 +65,7 @@ export function EntryActions({
           onClose={close}
         />
       )}
+      {opened === 'end' && <EndOverlapDialog kind={kind} name={name} onEnded={onChanged} onClose={close} />}
       {opened === 'remove' && (
         <RemoveDialog kind={kind} name={name} onClose={close}>
           {removal}

@@ -38,6 +38,11 @@ export function Time({ at, look = 'full' }: { at: number | undefined | null; loo
   );
 }
 
+/** Returns hours and minutes, in the browser's time zone; with the day, if it is more than half a day away. */
+export function toMinute(at: number): string {
+  return Math.abs(at - Date.now()) < 43_200_000 ? MINUTE.format(at) : FORMAT.format(at);
+}
+
 /** Returns the time of day, in the browser's time zone. */
 export function toClock(at: number): string {
   return TIME_OF_DAY.format(at);

@@ -1,5 +1,5 @@
 // The bundler merges styles into one file only if they are imported together with the first page.
-import './dead/dead.css';
+import './replays/replays.css';
 import './deliveries/deliveries.css';
 import './destinations/destinations.css';
 import './explain/explain.css';

@@ -88,7 +88,8 @@ const adminErrors = {
   path_invalid: 400, // the path is not percent-encoded UTF-8
   field_unknown: 400, // the body has a field that the request does not have
   expected_invalid: 400, // `expected` of a replay is not a whole number, or too large
-  state_invalid: 400, // `state` of a replay is not `dead`
+  rate_invalid: 400, // `rate` of a replay is not a whole number from 1 to 10,000
+  state_invalid: 400, // `state` of a replay is not `waiting`, `delivered` or `dead`
   too_many_users: 400, // a deletion names too many users
   base_invalid: 400, // `base` of a sign-in is not a path that ends in `/relay`
   token_not_string: 400, // `token` of a sign-in is missing
@@ -102,8 +103,8 @@ const adminErrors = {
   sign_in_unknown: 404, // sign-in is up to the application's guard
   file_unknown: 404, // the dashboard has no such file
   method_unknown: 405, // the route has no such method
-  delivery_not_dead: 409, // only dead deliveries are replayed
-  expected_differs: 409, // another number of dead deliveries matches than `expected`; nothing was replayed
+  delivery_not_replayed: 409, // the delivery is queued or being delivered, or not in the `state` that the request has
+  expected_differs: 409, // another number of deliveries matches than `expected`; nothing was replayed
   content_type_not_json: 415, // `Content-Type` is not `application/json`
   failed: 500, // the request failed; the application's log has the reason
   starting: 503, // the application is still starting. Retry

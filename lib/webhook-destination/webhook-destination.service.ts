@@ -146,8 +146,9 @@ export class WebhookDestinationService {
   }
 
   /**
-   * Resends dead deliveries: the one with this id, or all that match the query. Each gets a new retry window.
-   * Resolves with the number of deliveries.
+   * Resends dead deliveries: the one with this id, or all that match the query. Each gets a new retry window. With the
+   * state `delivered`, the query selects delivered ones, which are sent again with the same message id; with `waiting`,
+   * those that wait for a retry, which is then made now. Resolves with the number of deliveries.
    */
   replay(idOrQuery: string | DeliveryQuery): Promise<number> {
     return this.steps.queue.replay(typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery);

@@ -105,7 +105,7 @@ describe('The command mcp', () => {
       text: expect.stringMatching(/status 400, .*state/),
     });
     expect(await call('show_delivery', { id: '..' })).toMatchObject({ isError: true });
-    expect(await call('replay_delivery', { id: delivery.id })).toMatchObject({
+    expect(await call('replay_delivery', { id: delivery.id, state: 'dead' })).toMatchObject({
       isError: true,
       text: expect.stringContaining('There is no tool'),
     });
@@ -127,7 +127,7 @@ describe('The command mcp', () => {
     await waitFor(async () => (await ask('replay_progress', { id })).done === 1);
     const dead = () => relay.deliveries({ state: 'dead' }, { limit: 9 });
     await waitFor(async () => (await dead()).length === 1);
-    expect(await ask('replay_delivery', { id: (await dead())[0]!.id })).toEqual({ replayed: 1 });
+    expect(await ask('replay_delivery', { id: (await dead())[0]!.id, state: 'dead' })).toEqual({ replayed: 1 });
   });
 
   it('says at its start why it cannot reach the relay, without the token', async () => {

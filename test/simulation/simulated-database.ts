@@ -5,6 +5,7 @@ import type { Retention } from '../../lib/webhook-destination/queue/retention.op
 import type {
   Claim,
   Insertion,
+  ReplayQuery,
   Settlement,
   StoreBatch,
 } from '../../lib/webhook-destination/queue/store/delivery-store.interface.js';
@@ -147,10 +148,10 @@ export class SimulatedDatabase {
     return results;
   }
 
-  async replay(mark: number, query: CheckedQuery, now: number): Promise<string[]> {
-    const dead = await this.memory.list({ ...query, state: 'dead' }, { limit: 1e9, after: undefined });
+  async replay(mark: number, query: ReplayQuery, now: number): Promise<string[]> {
+    const found = await this.memory.list(query, { limit: 1e9, after: undefined });
     const names = await this.memory.replay(query, now);
-    this.ledger?.replayed(dead);
+    this.ledger?.replayed(found);
     this.announce(names, mark);
     return names;
   }

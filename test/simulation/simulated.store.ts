@@ -11,6 +11,7 @@ import type {
   DeliveryStore,
   Insertion,
   MessageKey,
+  ReplayQuery,
   Settlement,
   StoreBatch,
   StoreOwner,
@@ -152,7 +153,7 @@ export class SimulatedStore implements DeliveryStore {
     return this.call(() => this.database.memory.counts());
   }
 
-  replay(query: CheckedQuery, now: number): Promise<string[]> {
+  replay(query: ReplayQuery, now: number): Promise<string[]> {
     return this.call(() => this.database.replay(this.mark, query, now));
   }
 

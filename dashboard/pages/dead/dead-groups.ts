@@ -1,8 +1,5 @@
 import type { CountedGroup, DeliveryCounts } from '../../../lib/webhook-destination/admin/api/delivery-count.js';
-import { get } from '../../api/api.client.js';
-import type { Portion } from '../../api/keyset.hook.js';
 import { answerOf } from '../deliveries/attempt-answer.component.js';
-import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 
 /** Dead deliveries of a destination whose reasons have the same class. */
 export interface DeadGroup extends Pick<CountedGroup, 'destination' | 'count' | 'newest' | 'oldest'> {
@@ -10,23 +7,6 @@ export interface DeadGroup extends Pick<CountedGroup, 'destination' | 'count' | 
   reason: string;
   /** Number of deliveries by last answer, of the most frequent ones. */
   answers: Map<string, number>;
-}
-
-/** Counts the matching dead deliveries, as far as the relay does in one answer. */
-export async function countDead(
-  filter: DeliveryFilter,
-  cursor: string | undefined,
-  signal: AbortSignal,
-): Promise<Portion<DeliveryCounts>> {
-  const counts = await get<DeliveryCounts>('deliveries/count', {
-    query: { ...filter, state: 'dead', cursor },
-    signal,
-  });
-  return { rows: [counts], cursor: counts.cursor };
-}
-
-export function totalOf(counts: readonly DeliveryCounts[]): number {
-  return counts.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** Joins the groups of all answers, largest group first. */

@@ -8,14 +8,17 @@ import { Problem } from '../../components/problem.component.js';
 import { KeysetEnd } from '../../components/table.component.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { FilterForm } from '../deliveries/filter-form.component.js';
-import { countDead, joinGroups, totalOf } from './dead-groups.js';
+import { countMatching, totalOf } from '../replays/matching-count.js';
+import { ReplayManyDialog } from '../replays/replay-many.dialog.js';
+import { REPLAY_WORDS } from '../replays/replay-words.js';
+import { joinGroups } from './dead-groups.js';
 import { GroupTable } from './group-table.component.js';
-import { ReplayManyDialog } from './replay-many.dialog.js';
 
 /** Dead deliveries by destination and reason, with buttons to replay them. */
 export function DeadList({ filter }: { filter: DeliveryFilter }) {
   const [replayed, setReplayed] = useState<DeliveryFilter>();
-  const load = (cursor: string | undefined, signal: AbortSignal) => countDead(filter, cursor, signal);
+  const load = (cursor: string | undefined, signal: AbortSignal) =>
+    countMatching({ ...filter, state: 'dead' }, cursor, signal);
   const list = useKeyset(load, JSON.stringify(filter), Infinity);
   const { rows, error, isLoading, more, reload } = list;
   const count = totalOf(rows);
@@ -28,7 +31,7 @@ export function DeadList({ filter }: { filter: DeliveryFilter }) {
           disabledReason={count > 0 ? undefined : 'There is nothing to replay.'}
           onClick={() => setReplayed(filter)}
         >
-          {Object.keys(filter).length > 0 ? 'Replay all that match…' : 'Replay all…'}
+          {Object.keys(filter).length > 0 ? REPLAY_WORDS.dead.matching : REPLAY_WORDS.dead.all}
         </Button>
       </PageHeading>
       <FilterForm page="dead" filter={filter} list={list} />
@@ -40,7 +43,7 @@ export function DeadList({ filter }: { filter: DeliveryFilter }) {
       )}
       <Problem error={error} onRetry={rows.length > 0 ? more : reload} />
       <KeysetEnd list={list} counted={count} />
-      {replayed && <ReplayManyDialog filter={replayed} onClose={() => setReplayed(undefined)} />}
+      {replayed && <ReplayManyDialog state="dead" filter={replayed} onClose={() => setReplayed(undefined)} />}
     </>
   );
 }

@@ -1,6 +1,8 @@
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 
 import { useKeyset } from '../../api/keyset.hook.js';
+import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
@@ -8,6 +10,8 @@ import { StateBadge } from '../../components/state-badge.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
 import { Ago, TimeAndAge } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
+import { ReplayManyDialog } from '../replays/replay-many.dialog.js';
+import { REPLAY_WORDS, toReplayable } from '../replays/replay-words.js';
 import { AttemptAnswer } from './attempt-answer.component.js';
 import { searchPortion, toFilter } from './delivery-filter.js';
 import type { DeliverySummary } from './delivery.answer.js';
@@ -65,9 +69,22 @@ const COLUMNS: Column<DeliverySummary>[] = [
 export function DeliverySearch({ query }: { query: URLSearchParams }) {
   const filter = toFilter(query);
   const list = useKeyset((cursor, signal) => searchPortion(filter, cursor, signal), JSON.stringify(filter));
+  const [isReplaying, setReplaying] = useState(false);
+  const { state: given, ...others } = filter;
+  const state = toReplayable(given);
   return (
     <>
-      <PageHeading title="Deliveries" />
+      <PageHeading title="Deliveries">
+        {state && (
+          <Button
+            changes
+            disabledReason={list.rows.length > 0 ? undefined : 'There is nothing to replay.'}
+            onClick={() => setReplaying(true)}
+          >
+            {Object.keys(others).length > 0 ? REPLAY_WORDS[state].matching : REPLAY_WORDS[state].all}
+          </Button>
+        )}
+      </PageHeading>
       <FilterForm page="deliveries" filter={filter} list={list} />
       <KeysetTable
         list={list}
@@ -86,6 +103,7 @@ export function DeliverySearch({ query }: { query: URLSearchParams }) {
           )
         }
       />
+      {state && isReplaying && <ReplayManyDialog state={state} filter={others} onClose={() => setReplaying(false)} />}
     </>
   );
 }

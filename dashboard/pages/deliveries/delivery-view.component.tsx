@@ -2,7 +2,6 @@ import { useEffect, useState } from 'preact/hooks';
 
 import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
-import { Button } from '../../components/button.component.js';
 import { Facts } from '../../components/facts.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
@@ -12,6 +11,7 @@ import { hrefOf } from '../../shell/hash.router.js';
 import type { Delivery } from './delivery.answer.js';
 import { DeliveryRequest } from './delivery-request.component.js';
 import { DeliveryVerdict } from './delivery-verdict.component.js';
+import { ReplayButton } from './replay-button.component.js';
 import { ReplayDialog } from './replay.dialog.js';
 import { Timeline } from './timeline.component.js';
 
@@ -31,18 +31,7 @@ export function DeliveryView({ id }: { id: string }) {
   return (
     <>
       <PageHeading title={name === undefined ? 'Delivery' : `Delivery of ${toPlainText(name, 120)}`}>
-        {answer && (
-          <Button
-            changes
-            look="primary"
-            disabledReason={
-              answer.state === 'dead' ? undefined : `Only dead deliveries can be replayed; this one is ${answer.state}.`
-            }
-            onClick={() => setReplays(true)}
-          >
-            Replay…
-          </Button>
-        )}
+        {answer && <ReplayButton delivery={answer} onDialog={() => setReplays(true)} onReplayed={reload} />}
       </PageHeading>
       <Problem error={error} onRetry={reload} />
       {answer && (

@@ -1,8 +1,9 @@
 import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { countOf } from '../../components/count.util.js';
+import { paceText } from '../../components/pace.util.js';
 import { toDuration } from '../../components/time.component.js';
-import type { Destination } from '../destinations/destination.answer.js';
+import { type Destination, isAtLimit, openOf } from '../destinations/destination.answer.js';
 
 /** Time between two readings of the destination, in ms. */
 const EVERY = 5_000;
@@ -16,10 +17,15 @@ export function DestinationHold({ destination }: { destination: string }) {
   return text === undefined ? null : <p class="warn-text">{text}</p>;
 }
 
-function whyHeld({ enabled, paused, rateLimit, figures }: Destination): string | undefined {
+function whyHeld({ enabled, paused, rateLimit, urls, figures }: Destination): string | undefined {
   if (!enabled) return 'The destination is disabled: the delivery waits until it is enabled.';
   if (paused) return 'The destination is paused: the delivery waits until it is resumed.';
   if (figures.down) return 'The destination is down: its deliveries wait until one of them succeeds.';
+  if (rateLimit && isAtLimit({ rateLimit, figures })) {
+    const { counts, perMinute } = figures;
+    const pace = paceText({ open: openOf(counts), perMinute, urls: urls.length, rateLimit });
+    return `The destination has a backlog: it is ${pace}.`;
+  }
   if (rateLimit) {
     return `The destination takes ${countOf(rateLimit.requests, 'request', 'requests')} in ${toDuration(rateLimit.per)} from each process: the others wait.`;
   }

@@ -1,3 +1,5 @@
+import { useRef } from 'preact/hooks';
+
 import { path, request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
 import { ChangeActions } from '../../components/change-actions.component.js';
@@ -5,6 +7,7 @@ import { Dialog } from '../../components/dialog.component.js';
 import { notify } from '../../components/notice.state.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Problem } from '../../components/problem.component.js';
+import { REPLAY_WORDS } from '../replays/replay-words.js';
 import type { Delivery } from './delivery.answer.js';
 import { DestinationHold } from './destination-hold.component.js';
 
@@ -17,17 +20,29 @@ export interface ReplayDialogProps {
 /** Explains what a replay does, and starts it. */
 export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProps) {
   const { id, destination, messageId, request: preview } = delivery;
+  // As confirmed: by now, it may be in another state.
+  const state = useRef(delivery.state === 'delivered' ? ('delivered' as const) : ('dead' as const)).current;
+  const isSentAgain = state === 'delivered';
   const replay = useChange(async () => {
     try {
-      await request('POST', path`deliveries/${id}/replay`);
-      notify('The delivery is queued again.');
+      await request('POST', path`deliveries/${id}/replay`, { body: { state } });
+      notify(REPLAY_WORDS[state].done);
       onClose();
     } finally {
       onReplayed();
     }
   });
   return (
-    <Dialog title="Replay this delivery?" isBusy={replay.isBusy} onClose={onClose}>
+    <Dialog
+      title={isSentAgain ? 'Send this delivery again?' : 'Replay this delivery?'}
+      isBusy={replay.isBusy}
+      onClose={onClose}
+    >
+      {isSentAgain && (
+        <p class="warning">
+          The receiver has got this message already, and gets it once more. It may process it twice.
+        </p>
+      )}
       <p>
         Message <PlainText value={messageId} max={80} /> will be sent again to{' '}
         <PlainText value={destination} max={80} />:
@@ -53,7 +68,7 @@ export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProp
       )}
       <Problem error={replay.error} />
       <ChangeActions isBusy={replay.isBusy} onClick={replay.run} onCancel={onClose}>
-        {replay.isBusy ? 'Replaying…' : 'Replay'}
+        {replay.isBusy ? 'Sending…' : REPLAY_WORDS[state].start}
       </ChangeActions>
     </Dialog>
   );

@@ -1,32 +1,47 @@
 import { useState } from 'preact/hooks';
 
+import type { DestinationTrend } from '../../../lib/webhook-destination/admin/api/destination.figures.js';
 import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { CountLink } from '../../components/count-link.component.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
-import { TextField } from '../../components/field.component.js';
+import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
+import { Sparkline } from '../../components/sparkline.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
+import { Duration } from '../../components/time.component.js';
 import { goTo, hrefOf, replaceQuery } from '../../shell/hash.router.js';
-import type { Destination } from './destination.answer.js';
+import { type Destination, openOf } from './destination.answer.js';
 import { HealthBadge } from './health-badge.component.js';
 
-/** All destinations, sorted by name. */
+const ORDERS = [
+  ['health', 'Health, the worst first'],
+  ['failures', 'Failures, the most first'],
+  ['backlog', 'To deliver, the most first'],
+  ['p95', 'p95, the slowest first'],
+  ['name', 'Name'],
+] as const;
+
+/** All destinations. */
 export function DestinationList({ query }: { query: URLSearchParams }) {
   const name = query.get('name') ?? '';
   const field = query.get('metadata') ?? '';
   const value = query.get('value') ?? '';
+  const sort = query.get('sort') ?? 'health';
   const filter = {
+    sort,
     ...(name !== '' && { name }),
     ...(field !== '' && value !== '' && { [`metadata.${field}`]: value }),
   };
-  const isFiltered = Object.keys(filter).length > 0;
+  const isFiltered = Object.keys(filter).length > 1;
   const list = useKeyset(
     (cursor, signal) => getPortion<Destination>('destinations', { ...filter, figures: 'true', cursor }, signal),
     JSON.stringify(filter),
   );
+  // Between two pages, the figures may have changed.
+  const rows = [...new Map(list.rows.map((row) => [row.name, row])).values()];
   return (
     <>
       <PageHeading title="Destinations">
@@ -35,9 +50,9 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
           New destination
         </Button>
       </PageHeading>
-      <Filters key={JSON.stringify(filter)} name={name} field={field} value={value} />
+      <Filters key={JSON.stringify(filter)} name={name} field={field} value={value} sort={sort} />
       <KeysetTable
-        list={list}
+        list={{ ...list, rows }}
         caption="Destinations"
         keyOf={({ name }) => name}
         empty={
@@ -51,11 +66,11 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
             cell: ({ name }) => <PlainText value={name} max={80} href={hrefOf('destinations', {}, name)} />,
           },
           { title: 'Health', cell: (destination) => <HealthBadge destination={destination} /> },
+          { title: 'Last hour', cell: ({ figures: { trend } }) => <Trend trend={trend} shows={sort} /> },
           {
             title: 'To deliver',
             isNumber: true,
-            cell: ({ figures: { counts } }) =>
-              ((counts.queued ?? 0) + (counts.delivering ?? 0) + (counts.waiting ?? 0)).toLocaleString(),
+            cell: ({ figures: { counts } }) => openOf(counts).toLocaleString(),
           },
           countColumn('Waiting', 'waiting'),
           countColumn('Dead', 'dead'),
@@ -64,6 +79,8 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
             isNumber: true,
             cell: ({ figures }) => figures.recent.failed.toLocaleString(),
           },
+          { title: 'p50', isNumber: true, cell: ({ figures }) => <Duration ms={figures.p50} /> },
+          { title: 'p95', isNumber: true, cell: ({ figures }) => <Duration ms={figures.p95} /> },
           { title: 'URL', cell: ({ urls }) => <Urls urls={urls} /> },
           { title: 'Set in', cell: ({ origin }) => (origin === 'fixed' ? 'code' : origin) },
         ]}
@@ -82,6 +99,21 @@ function countColumn(title: string, state: 'waiting' | 'dead'): Column<Destinati
   };
 }
 
+/** @param shows order of the list: one by duration has the durations */
+function Trend({ trend, shows }: { trend: DestinationTrend; shows: string }) {
+  const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0).toLocaleString();
+  if (shows === 'p95') return <Sparkline label="p95 of the last hour" lines={[{ values: trend.p95, look: 'warn' }]} />;
+  return (
+    <Sparkline
+      label={`Last hour: ${total(trend.delivered)} delivered, ${total(trend.failed)} failed attempts`}
+      lines={[
+        { values: trend.delivered, look: 'good' },
+        { values: trend.failed, look: 'bad' },
+      ]}
+    />
+  );
+}
+
 function Urls({ urls: [first, ...others] }: { urls: string[] }) {
   return (
     <>
@@ -91,12 +123,21 @@ function Urls({ urls: [first, ...others] }: { urls: string[] }) {
 }
 
 /** Searches when the form is submitted, rather than with each letter. */
-function Filters(before: { name: string; field: string; value: string }) {
+function Filters(before: { name: string; field: string; value: string; sort: string }) {
   const [name, setName] = useState(before.name);
   const [field, setField] = useState(before.field);
   const [value, setValue] = useState(before.value);
+  const { sort } = before;
   return (
-    <Form class="filters" onSubmit={() => replaceQuery({ name, metadata: field, value })}>
+    <Form class="filters" onSubmit={() => replaceQuery({ name, metadata: field, value, sort })}>
+      <SelectField
+        label="Order"
+        value={sort}
+        options={ORDERS}
+        onValue={(order) =>
+          replaceQuery({ name: before.name, metadata: before.field, value: before.value, sort: order })
+        }
+      />
       <TextField label="Name" value={name} onValue={setName} placeholder="or a part of it" />
       <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" isRequired={value !== ''} />
       <TextField label="Metadata value" value={value} onValue={setValue} isRequired={field !== ''} />

@@ -2,14 +2,15 @@ import { CountLink } from '../../components/count-link.component.js';
 import { EntryFault } from '../../components/entry-fault.component.js';
 import { type Fact, Facts } from '../../components/facts.component.js';
 import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
-import { Time } from '../../components/time.component.js';
+import { type Pace, paceText } from '../../components/pace.util.js';
+import { Duration, Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import type { Destination } from './destination.answer.js';
+import { type Destination, isAtLimit, openOf } from './destination.answer.js';
 import { HealthBadge } from './health-badge.component.js';
 
 /** Status of a destination. */
 export function DestinationStatus({ destination }: { destination: Destination }) {
-  const { name, fault, figures, previousSecretUntil } = destination;
+  const { name, fault, figures, previousSecretUntil, rateLimit, urls } = destination;
   const { delivered, failed, dead } = figures.recent;
   return (
     <section class="panel">
@@ -18,6 +19,10 @@ export function DestinationStatus({ destination }: { destination: Destination })
       <Facts
         facts={[
           ['Health', <HealthBadge destination={destination} />],
+          [
+            'Backlog',
+            rateLimit && isActiveAtLimit(destination) ? paceOf(destination, rateLimit, urls.length) : undefined,
+          ],
           ['Circuit', figures.down ? <OpenCircuit /> : 'closed'],
           ...DELIVERY_STATES.map(([state, title]): Fact => [
             title,
@@ -27,6 +32,7 @@ export function DestinationStatus({ destination }: { destination: Destination })
             'Last hour',
             `${delivered.toLocaleString()} delivered, ${failed.toLocaleString()} failed attempts, ${dead.toLocaleString()} dead`,
           ],
+          ['Attempts', <Latency figures={figures} />],
           ['Previous secret', previousSecretUntil && <>also signs until {<Time at={previousSecretUntil} />}</>],
         ]}
       />
@@ -36,6 +42,23 @@ export function DestinationStatus({ destination }: { destination: Destination })
         <a href={hrefOf('overview', { destination: name, period: 'day' })}>Figures by the minute</a>
       </p>
     </section>
+  );
+}
+
+function isActiveAtLimit(destination: Destination): boolean {
+  return destination.enabled && !destination.paused && !destination.figures.down && isAtLimit(destination);
+}
+
+function paceOf({ figures: { counts, perMinute } }: Destination, rateLimit: Pace['rateLimit'], urls: number): string {
+  return paceText({ open: openOf(counts), perMinute, urls, rateLimit });
+}
+
+/** Duration of the last hour's attempts. */
+function Latency({ figures: { p50, p95 } }: Pick<Destination, 'figures'>) {
+  return (
+    <>
+      p50 <Duration ms={p50} />, p95 <Duration ms={p95} />
+    </>
   );
 }
 

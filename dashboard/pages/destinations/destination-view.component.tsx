@@ -1,5 +1,6 @@
 import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
+import { Answered } from '../../components/answered.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
@@ -17,11 +18,12 @@ const EVERY = 5_000;
 
 /** One destination: its actions, status and options. */
 export function DestinationView({ name, isEdited }: { name: string; isEdited: boolean }) {
-  const { answer, error, reload } = useAnswer(
+  const loaded = useAnswer(
     (signal, isPoll) => get<Destination>(path`destinations/${name}`, { query: { figures: 'true' }, signal, isPoll }),
     name,
     EVERY,
   );
+  const { answer, error, reload } = loaded;
   return (
     <>
       <PageHeading title={toPlainText(name)}>
@@ -30,7 +32,7 @@ export function DestinationView({ name, isEdited }: { name: string; isEdited: bo
       <Problem error={error} onRetry={reload} />
       {answer && isEdited && <EditDestination destination={answer} onChanged={reload} />}
       {answer && !isEdited && (
-        <>
+        <Answered from={loaded}>
           <DestinationActions destination={answer} onChanged={reload} />
           <div class="columns">
             <div>
@@ -40,7 +42,7 @@ export function DestinationView({ name, isEdited }: { name: string; isEdited: bo
             </div>
             <DestinationOptions destination={answer} />
           </div>
-        </>
+        </Answered>
       )}
     </>
   );

@@ -5,3 +5,13 @@ import type { DestinationEntry } from '../../../lib/webhook-destination/registry
 export interface Destination extends DestinationEntry {
   figures: DestinationFigures;
 }
+
+/** Number of deliveries still to be delivered. */
+export function openOf({ queued = 0, delivering = 0, waiting = 0 }: DestinationFigures['counts']): number {
+  return queued + delivering + waiting;
+}
+
+/** Whether the rate limit holds back a backlog: more is due than it lets through at once. */
+export function isAtLimit({ rateLimit, figures }: Pick<Destination, 'rateLimit' | 'figures'>): boolean {
+  return rateLimit !== undefined && (figures.counts.queued ?? 0) > rateLimit.requests;
+}

@@ -24,6 +24,7 @@ import type {
   DeliveryStore,
   Insertion,
   MessageKey,
+  ReplayQuery,
   Settlement,
   StoreBatch,
 } from '../../webhook-destination/queue/store/delivery-store.interface.js';
@@ -165,14 +166,19 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve([...counts.values()]);
   }
 
-  replay(query: CheckedQuery, now: number): Promise<string[]> {
-    const dead = this.find(query).filter(({ state }) => state === 'dead');
-    for (const entry of dead) {
+  replay(query: ReplayQuery, now: number): Promise<string[]> {
+    const found = this.find(query);
+    for (const entry of found) {
+      if (entry.state === 'waiting') {
+        this.dueOf(entry.delivery.destination).keep((other) => other !== entry);
+        this.makeDue(entry, 'waiting', Math.min(entry.dueAt, now));
+        continue;
+      }
       entry.delivery = { ...entry.delivery, firstAttemptAt: now, failedUrls: [] };
       entry.reason = undefined;
       this.makeDue(entry, 'queued', now);
     }
-    return Promise.resolve(dead.map(({ delivery }) => delivery.destination));
+    return Promise.resolve(found.map(({ delivery }) => delivery.destination));
   }
 
   expedite(destination: string, now: number): Promise<number> {

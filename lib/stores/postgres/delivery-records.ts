@@ -6,6 +6,7 @@ import {
   type OldestDelivery,
 } from '../../webhook-destination/queue/delivery.interface.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
+import type { ReplayQuery } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
 import type { LongStatements } from './long-statements.js';
 import { isId, toConditions } from './query-conditions.js';
@@ -19,6 +20,16 @@ const LOOKED_AT = 1_000;
 
 /** Wait before a purge tries again to lock rows that another transaction has locked, in ms. */
 const LOCK_WAIT = 200;
+
+/** SQL of deliveries that are not replayed at the time $1. */
+const NOT_REPLAYED = 'first_attempt_at IS DISTINCT FROM $1::bigint';
+
+/** SQL that replays ended deliveries at the time $1. */
+const REPLAYED = `state = 'queued', due_at = $1::bigint, first_attempt_at = $1::bigint, failed_urls = NULL, reason = NULL,
+  ended_at = NULL`;
+
+/** SQL that makes waiting deliveries due at the time $1. */
+const TRIED_NOW = 'due_at = least(due_at, $1::bigint)';
 
 /** SQL for `isOpenNotice`. */
 const OPEN_NOTICE = `state IN ('queued', 'delivering', 'waiting')
@@ -73,23 +84,19 @@ export class DeliveryRecords {
   }
 
   /**
-   * Makes dead deliveries due, in portions; resolves with the destination of each. Each is replayed once, even if it dies
+   * Makes deliveries due, in portions; resolves with the destination of each. Each is replayed once, even if it dies
    * again meanwhile: its retry window then began with this replay. The time of a death would not tell, because the
    * server's clock may have been set back since.
    */
-  async replay(query: CheckedQuery, now: number): Promise<string[]> {
-    if ((query.state ?? 'dead') !== 'dead') return [];
-    const conditions = toConditions({ ...query, state: 'dead' }, [now]);
+  async replay(query: ReplayQuery, now: number): Promise<string[]> {
+    const conditions = toConditions(query, [now]);
     if (!conditions) return [];
+    const [condition, changes] = query.state === 'waiting' ? ['true', TRIED_NOW] : [NOT_REPLAYED, REPLAYED];
     const replayed: string[] = [];
     await this.database.repeat<{ destination: string }>(
       `WITH found AS MATERIALIZED (
-         SELECT id FROM ${this.table} WHERE ${conditions.text} AND first_attempt_at IS DISTINCT FROM $1::bigint
-         LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
-       UPDATE ${this.table} d
-       SET state = 'queued', due_at = $1::bigint, first_attempt_at = $1::bigint, failed_urls = NULL, reason = NULL,
-         ended_at = NULL
-       FROM found WHERE d.id = found.id RETURNING destination`,
+         SELECT id FROM ${this.table} WHERE ${conditions.text} AND ${condition} LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
+       UPDATE ${this.table} d SET ${changes} FROM found WHERE d.id = found.id RETURNING destination`,
       conditions.values,
       (rows) => replayed.push(...rows.map(({ destination }) => decodeText(destination))),
     );

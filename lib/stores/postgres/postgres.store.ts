@@ -24,6 +24,7 @@ import {
   type DeliveryStore,
   type Insertion,
   type MessageKey,
+  type ReplayQuery,
   type Settlement,
   type StoreBatch,
   type StoreOwner,
@@ -180,7 +181,7 @@ export class PostgresStore implements DeliveryStore {
     return this.records.counts(except);
   }
 
-  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+  async replay(query: ReplayQuery, now: number): Promise<string[]> {
     const destinations = await this.records.replay(query, now);
     this.due.announce(destinations);
     return destinations;

@@ -30,6 +30,7 @@ import type {
   ClaimLimit,
   Insertion,
   MessageKey,
+  ReplayQuery,
   Settlement,
   StoreBatch,
   StoreOwner,
@@ -172,7 +173,7 @@ export class BullmqStore implements SharedStore {
     return counts;
   }
 
-  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+  async replay(query: ReplayQuery, now: number): Promise<string[]> {
     const isRefused = (query.reason ?? query.reasonStart) === ADDRESS_NOT_ALLOWED;
     const isForAll = Object.keys(query).every((field) =>
       ['destination', 'state', 'reason', 'reasonStart'].includes(field),
@@ -238,18 +239,21 @@ export class BullmqStore implements SharedStore {
     await this.store.close();
   }
 
-  private async replayIn(queue: DestinationJobs, query: CheckedQuery, now: number): Promise<string[]> {
+  private async replayIn(queue: DestinationJobs, query: ReplayQuery, now: number): Promise<string[]> {
+    const { backend } = queue;
     const replayed: string[] = [];
-    if ((query.state ?? 'dead') !== 'dead') return replayed;
-    for await (const found of find(this.store, queue, { ...query, state: 'dead' })) {
-      for (const { job } of found) {
+    for await (const found of find(this.store, queue, query)) {
+      for (const { job, state } of found) {
         try {
-          if (isReadable(job)) await queue.backend.updateData(job as never, toReplayedData(job, now));
-          else await this.store.forgetUnreadable(queue, [job.id]);
-          await queue.backend.retryFinishedJob(job as never, 'failed');
+          if (state === 'waiting') await backend.promote(job.id);
+          else {
+            if (isReadable(job)) await backend.updateData(job as never, toReplayedData(job, now));
+            else await this.store.forgetUnreadable(queue, [job.id]);
+            await backend.retryFinishedJob(job as never, state === 'delivered' ? 'completed' : 'failed');
+          }
           replayed.push(queue.destination);
         } catch (error) {
-          if (!isLost(error)) throw error; // already replayed or purged
+          if (!isLost(error)) throw error; // already replayed, attempted or purged
         }
       }
     }

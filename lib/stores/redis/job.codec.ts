@@ -86,7 +86,9 @@ export function toTakenJob(delivery: TakenDelivery): NewJob {
  * @param now the queue's time, in ms since the epoch
  */
 export function toReplayedData(job: JobJson, now: number): object {
-  return { ...parseData(job), firstAttemptAt: now, failedUrls: [], nextAttemptAt: now };
+  const data = parseData(job);
+  const attempts = withSuccess(data.attempts, job); // BullMQ keeps the successful one apart, and drops it now
+  return { ...data, attempts, firstAttemptAt: now, failedUrls: [], nextAttemptAt: now };
 }
 
 /** Returns the fields that BullMQ writes together with the new state of a job that was not delivered. */
@@ -180,9 +182,8 @@ export function toDelivery(destination: string, job: JobJson): Delivery {
 export function toRecord(destination: string, job: JobJson, state: DeliveryState): DeliveryRecord {
   const delivery = toDelivery(destination, job);
   if (state === 'delivered') {
-    const attempt = parseJson(job.returnvalue) as AttemptRecord | undefined;
-    if (attempt) delivery.attempts = [...delivery.attempts, attempt];
-    delivery.firstAttemptAt ??= attempt?.startedAt;
+    delivery.attempts = withSuccess(delivery.attempts, job);
+    delivery.firstAttemptAt ??= delivery.attempts.at(-1)?.startedAt;
   }
   const waitsUntil = state === 'waiting' ? nextAttemptAtOf(job) : undefined;
   const body = delivery.body.toString();
@@ -193,6 +194,12 @@ export function toRecord(destination: string, job: JobJson, state: DeliveryState
     nextAttemptAt: state === 'queued' ? delivery.acceptedAt : waitsUntil,
     reason: state === 'dead' ? job.failedReason : undefined,
   };
+}
+
+/** Returns the attempts with the successful one of a delivered job, which they already have if its replay was cut short. */
+function withSuccess(attempts: AttemptRecord[] = [], { returnvalue }: JobJson): AttemptRecord[] {
+  const success = parseJson(returnvalue) as AttemptRecord | undefined;
+  return success && attempts.at(-1)?.startedAt !== success.startedAt ? [...attempts, success] : attempts;
 }
 
 /** Returns the scheduled time of the next attempt of a waiting or replayed job, in ms since the epoch. */

@@ -5,6 +5,7 @@ import type { AcceptedTable } from './accepted.table.js';
 import {
   BATCH_SLOTS,
   batchOf,
+  type BatchOutcome,
   decodeItems,
   decoding,
   encodeItems,
@@ -199,6 +200,22 @@ export class BatchTable {
     return this.lastRead?.rows.get(id);
   }
 
+  /** Returns a delivery without a row of its own, if it is wanted. A delivered one must then get such a row. */
+  moveOut(id: number, isWanted: (row: DeliveryRow) => boolean): DeliveryRow | undefined {
+    const batch = batchOf(id);
+    const head = this.reader.head(batch);
+    const row = head && toRows(head).find((one) => one.id === id);
+    if (!row || !isWanted(row)) return undefined;
+    if (row.state === 'delivered') {
+      const outcomes = toOutcomes(head.entries).map((one): BatchOutcome =>
+        one[0] === id % BATCH_SLOTS ? [one[0]] : one,
+      );
+      this.writeEntries(batch, head.open ?? 0, outcomes);
+      this.lastRead = undefined;
+    }
+    return row;
+  }
+
   /**
    * Removes deliveries of a batch with all their data and rows of their own, and the batch with its last delivery.
    * Returns whether the batch was rewritten.
@@ -217,15 +234,13 @@ export class BatchTable {
     const outcomes = decoding('batch', batch, () => toOutcomes(head.entries)).filter(
       ([position]) => !positions.has(position),
     );
-    const delivered = outcomes.filter((outcome) => outcome.length > 1).length;
     const open = size > outcomes.length;
     const stored = this.reader.contents(batch).bodies;
     const bodies = packBodies(stripBodies(items, joined, positions), joined.byteLength !== stored.byteLength);
     this.pending.delete(batch);
     this.statements.rewrite.run(open ? head.state : 'l', size, encodeItems(left), bodies, batch);
-    const entries = encodeOutcomes(outcomes);
     if (outcomes.length === 0) this.statements.removeOutcome.run(batch);
-    else this.statements.rewriteOutcome.run(Number(open), delivered, outcomes.length - delivered, entries, batch);
+    else this.writeEntries(batch, Number(open), outcomes);
     return true;
   }
 
@@ -233,6 +248,12 @@ export class BatchTable {
     this.statements.remove.run(batch);
     this.statements.removeOutcome.run(batch);
     this.pending.delete(batch);
+  }
+
+  private writeEntries(batch: number, open: number, outcomes: BatchOutcome[]): void {
+    const delivered = outcomes.filter((outcome) => outcome.length > 1).length;
+    const gone = outcomes.length - delivered;
+    this.statements.rewriteOutcome.run(open, delivered, gone, encodeOutcomes(outcomes), batch);
   }
 
   /** Returns the deliveries of a leased batch that have no outcome. */

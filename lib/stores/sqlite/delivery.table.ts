@@ -1,8 +1,7 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
 import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
-import type { CheckedQuery } from '../../webhook-destination/queue/query.util.js';
-import type { ClaimLimit } from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import type { ClaimLimit, ReplayQuery } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryPlace,
@@ -48,6 +47,7 @@ export class DeliveryTable {
          ended_at = NULL
        WHERE id = :id`,
     ),
+    tryNow: this.db.prepare('UPDATE delivery SET due_at = min(due_at, :now) WHERE id = :id'),
     settle: this.db.prepare(
       `UPDATE delivery SET state = iif(:state = 'released', iif(attempts = '[]', 'queued', 'waiting'), :state),
          first_attempt_at = :firstAttemptAt, reason = :reason,
@@ -114,17 +114,18 @@ export class DeliveryTable {
   }
 
   /**
-   * Makes a portion of the dead deliveries due; returns the destination of each. Goes on after the last one, because a
+   * Makes a portion of the deliveries due; returns the destination of each. Goes on after the last one, because a
    * replayed delivery may be dead again by the next call.
    */
-  replay(query: CheckedQuery, now: number, after: DeliveryPlace): Slice<string[], DeliveryPlace> {
+  replay(query: ReplayQuery, now: number, after: DeliveryPlace): Slice<string[], DeliveryPlace> {
     const { sql, parameters } = toCondition(query);
     const select = this.db.prepare(
-      `SELECT destination, id FROM delivery WHERE state = 'dead' AND reason IS NOT '${UNREADABLE}' AND ${sql} AND (destination, id) > (?, ?)
+      `SELECT destination, id FROM delivery WHERE reason IS NOT '${UNREADABLE}' AND ${sql} AND (destination, id) > (?, ?)
        ORDER BY destination, id LIMIT ${SLICE_DUE}`,
     );
     const found = select.all(...parameters, after.destination, after.id) as DeliveryPlace[];
-    for (const { id } of found) this.statements.replay.run({ now, id });
+    const { replay, tryNow } = this.statements;
+    for (const { id } of found) (query.state === 'waiting' ? tryNow : replay).run({ now, id });
     const next = found.length < SLICE_DUE ? undefined : found.at(-1);
     return { result: found.map(({ destination }) => destination), next };
   }

@@ -1,7 +1,11 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
 import type { SweptRecords } from '../../webhook-destination/queue/delivery.interface.js';
-import type { ClaimLimit, MessageKey } from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import type {
+  ClaimLimit,
+  MessageKey,
+  ReplayQuery,
+} from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import type { CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
 import { AcceptedTable } from './accepted.table.js';
@@ -20,6 +24,7 @@ import {
   type DeliveryPlace,
   type InsertedBatch,
   isUsedUp,
+  matchesRow,
   type NewBatchRow,
   type SettlementRow,
   type Slice,
@@ -154,10 +159,15 @@ export class SqliteDatabase {
     return unsettled;
   }
 
-  /** Makes a portion of the dead deliveries due; returns the destination of each. */
-  replay(query: CheckedQuery, now: number, after: DeliveryPlace): Slice<string[], DeliveryPlace> {
+  /** Makes a portion of the deliveries due; returns the destination of each. */
+  replay(query: ReplayQuery, now: number, after: DeliveryPlace): Slice<string[], DeliveryPlace> {
     this.file.now = now;
-    return this.deliveries.replay(query, now, after);
+    const slice = this.deliveries.replay(query, now, after);
+    if (query.state === 'dead' || slice.result.length > 0) return slice;
+    const row = this.batches.moveOut(Number(query.id), (found) => matchesRow(query, found));
+    if (row?.state === 'delivered')
+      this.deliveries.insert({ ...row, state: 'queued', dueAt: now, firstAttemptAt: now });
+    return { result: row ? [row.destination] : [], next: undefined };
   }
 
   /** Makes a portion of a destination's open deliveries due; returns the number of those not due before. */

@@ -18,6 +18,7 @@ import type {
   DeliveryStore,
   Insertion,
   MessageKey,
+  ReplayQuery,
   Settlement,
   StoreBatch,
   StoreOwner,
@@ -180,7 +181,7 @@ export class SqliteStore implements DeliveryStore {
     return this.thread.call('figures', 'counts');
   }
 
-  async replay(query: CheckedQuery, now: number): Promise<string[]> {
+  async replay(query: ReplayQuery, now: number): Promise<string[]> {
     const replayed: string[][] = [];
     let after: DeliveryPlace | undefined = { destination: '', id: 0 };
     while (after) {

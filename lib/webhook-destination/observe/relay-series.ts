@@ -18,7 +18,7 @@ const SOURCE = 'source\u001f';
 const PER_OCTAVE = 4;
 
 /** Names of the counters of a minute. */
-export const COUNTERS = ['accepted', 'rejected', 'duplicate', 'delivered', 'failed', 'dead'] as const;
+export const COUNTERS = ['accepted', 'rejected', 'duplicate', 'routed', 'delivered', 'failed', 'dead'] as const;
 
 export type Counter = (typeof COUNTERS)[number];
 
@@ -43,6 +43,8 @@ export interface SeriesPoint {
    * not sent again.
    */
   duplicate: number;
+  /** New deliveries: one for each destination of an accepted message. */
+  routed: number;
   delivered: number;
   /** Failed attempts. */
   failed: number;
@@ -50,6 +52,11 @@ export interface SeriesPoint {
   /** Percentiles of the duration of attempts, in ms; null for a minute without attempts. */
   p50: number | null;
   p95: number | null;
+}
+
+/** Points of a series, and percentiles of the duration of all their attempts, in ms; null if there were none. */
+export interface SeriesSummary extends Pick<SeriesPoint, 'p50' | 'p95'> {
+  points: SeriesPoint[];
 }
 
 /** Counts of a source in one interval. */
@@ -105,10 +112,16 @@ export class RelaySeries {
    * together.
    */
   async read(from: number, to: number, destination = TOTAL): Promise<SeriesPoint[]> {
+    return (await this.summarize(from, to, destination)).points;
+  }
+
+  /** As {@link read}, with the percentiles of the whole time. */
+  async summarize(from: number, to: number, destination: string): Promise<SeriesSummary> {
     const minutes = await this.minutes.read(destination, from, to);
-    return minutes.map(([at, { latencies, ...counts }]) => {
-      return { at, ...counts, p50: percentileOf(latencies, 0.5), p95: percentileOf(latencies, 0.95) };
-    });
+    const sum = noMinute();
+    for (const [, counts] of minutes) addMinute(sum, counts);
+    const points = minutes.map(([at, { latencies, ...counts }]) => ({ at, ...counts, ...percentilesOf(latencies) }));
+    return { points, ...percentilesOf(sum.latencies) };
   }
 
   /** @param source undefined for requests without a known write key */
@@ -138,7 +151,12 @@ export class RelaySeries {
     total.accepted += messages.length;
     total.duplicate += duplicates.length;
     total.rejected += rejected.length;
-    for (const { destination } of deliveries) this.minutes.now(destination).accepted++;
+    total.routed += deliveries.length;
+    for (const { destination } of deliveries) {
+      const minute = this.minutes.now(destination);
+      minute.accepted++;
+      minute.routed++;
+    }
     for (const { destination } of repeated) this.minutes.now(destination).duplicate++;
     const counts = this.sourceNow(source);
     counts.accepted += messages.length;
@@ -170,7 +188,7 @@ export class RelaySeries {
 }
 
 function noMinute(): MinuteCounts {
-  return { accepted: 0, rejected: 0, duplicate: 0, delivered: 0, failed: 0, dead: 0, latencies: {} };
+  return { accepted: 0, rejected: 0, duplicate: 0, routed: 0, delivered: 0, failed: 0, dead: 0, latencies: {} };
 }
 
 function addMinute(sum: MinuteCounts, counts: MinuteCounts): void {
@@ -206,6 +224,10 @@ export function sumOf<C extends Counter>(points: SeriesPoint[], counters: readon
 /** @param duration in ms */
 function bucketOf(duration: number): string {
   return String(Math.max(0, Math.round(Math.log2(Math.max(duration, 1)) * PER_OCTAVE)));
+}
+
+function percentilesOf(latencies: CountsByName): Pick<SeriesPoint, 'p50' | 'p95'> {
+  return { p50: percentileOf(latencies, 0.5), p95: percentileOf(latencies, 0.95) };
 }
 
 /** Returns a percentile of durations by bucket, in ms; null if there are none. For p95, `part` is 0.95. */

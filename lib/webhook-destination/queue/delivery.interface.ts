@@ -126,6 +126,17 @@ export function isOpen({ state }: { state: DeliveryState }): boolean {
   return state !== 'delivered' && state !== 'dead';
 }
 
+/** States of deliveries that can be replayed. */
+export const REPLAYABLE_STATES = ['waiting', 'delivered', 'dead'] as const;
+
+/** A state of deliveries that can be replayed. */
+export type ReplayableState = (typeof REPLAYABLE_STATES)[number];
+
+/** Whether deliveries in this state can be replayed: those in the other states are due already. */
+export function isReplayable(state: DeliveryState): state is ReplayableState {
+  return (REPLAYABLE_STATES as readonly DeliveryState[]).includes(state);
+}
+
 /** How the body of every delete notification begins, and that of no message. */
 export const NOTICE_START = '{"type":"delete",';
 

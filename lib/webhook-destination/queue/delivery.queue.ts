@@ -11,6 +11,7 @@ import {
   type DeliveryQuery,
   type DeliveryRecord,
   isOpenNotice,
+  isReplayable,
   type Lease,
   type NewDelivery,
   type OldestDelivery,
@@ -26,11 +27,20 @@ import type { SeriesStore } from './series-store.interface.js';
 import { SteadyClock } from './steady-clock.js';
 import { DestinationFeed } from './store/destination-feed.js';
 import { AddTurn, toBatches } from './store/add-turn.js';
-import type { DeliveryStore, Insertion, MessageKey, WrittenDeliveries } from './store/delivery-store.interface.js';
+import type {
+  DeliveryStore,
+  Insertion,
+  MessageKey,
+  ReplayQuery,
+  WrittenDeliveries,
+} from './store/delivery-store.interface.js';
 import { SettlementWriter } from './store/settlement.writer.js';
 
 export const NOT_IN_TRANSACTIONS =
   'this queue cannot record in a transaction of the application: use postgresQueue() in the database of the transaction';
+
+/** Deliveries that are replayed at a time, each by its id. */
+const REPLAYED = 200;
 
 /**
  * Stores accepted deliveries until they are settled, and keeps their records for the retention time. New deliveries go
@@ -218,11 +228,26 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return this.store.counts(except);
   }
 
-  /** Makes matching dead deliveries due now and starts a new retry window for each. Resolves with their number. */
+  /**
+   * Makes matching deliveries due now; those that are dead, unless the query has another state. A dead or delivered one
+   * gets a new retry window, and keeps its attempts; one that waits keeps its window. Queued ones and those being
+   * delivered are due already, so none of them is replayed. Resolves with their number.
+   */
   async replay(query: DeliveryQuery): Promise<number> {
-    const destinations = await this.store.replay(checkQuery(query), this.now());
-    for (const destination of new Set(destinations)) this.wake(destination);
-    return destinations.length;
+    const checked = checkQuery(query);
+    const { state = 'dead', id } = checked;
+    if (!isReplayable(state)) return 0;
+    if (state === 'dead') return this.replayOnce({ ...checked, state });
+    if (id !== undefined) return this.replayOnce({ ...checked, state, id });
+    // By their ids, because a delivery that is attempted meanwhile may be in the same state again.
+    const ids: string[] = [];
+    await this.searches.visit(query, (delivery) => void ids.push(delivery.id));
+    let count = 0;
+    for (let start = 0; start < ids.length; start += REPLAYED) {
+      const portion = ids.slice(start, start + REPLAYED).map((one) => this.replayOnce({ ...checked, state, id: one }));
+      count += (await Promise.all(portion)).reduce((sum, one) => sum + one, 0);
+    }
+    return count;
   }
 
   /** Makes deliveries of a removed destination due now that wait for their time; resolves with their number. */
@@ -272,6 +297,12 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     this.leased = new Map();
     this.total = { bytes: 0 };
     this.writer = this.createWriter();
+  }
+
+  private async replayOnce(query: ReplayQuery): Promise<number> {
+    const destinations = await this.store.replay(query, this.now());
+    for (const destination of new Set(destinations)) this.wake(destination);
+    return destinations.length;
   }
 
   private async insertBatches(deliveries: NewDelivery[], beyondLimit: boolean): Promise<NewDelivery[]> {

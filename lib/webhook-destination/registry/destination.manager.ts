@@ -153,6 +153,16 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
+   * Ends the overlap of {@link rotateSecret} now, such as for a leaked secret: requests are signed with the present secret
+   * only. If there is no overlap, nothing changes.
+   *
+   * @throws {RelayError} `destination_unknown` or `registry_read_only`
+   */
+  endOverlap(name: string): Promise<DestinationEntry> {
+    return this.endPrevious(name);
+  }
+
+  /**
    * Sends one message to each URL immediately, outside the queue, even if the destination is paused or not enabled.
    * Resolves with the attempt, successful or not.
    *

@@ -42,18 +42,15 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     if (typeof part !== 'string') throw new ArgumentError('name must be a string');
     if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
     await this.registry.ready();
-    const wanted = Object.entries(metadata);
-    const lower = part.toLowerCase();
-    return this.registry
-      .names(this.kind)
-      .filter((name) => name > after && name.toLowerCase().includes(lower))
-      .flatMap((name) => this.find(name) ?? [])
-      .filter(({ document }) => {
-        const { metadata: own } = document.options as { metadata?: Record<string, string> };
-        return wanted.every(([key, value]) => own?.[key] === value);
-      })
+    return this.matching({ name: part, metadata }, after)
       .slice(0, limit)
       .map((entry) => this.show(entry));
+  }
+
+  /** @internal Returns the names of the matching entries, sorted. */
+  async names(query: Pick<EntryQuery, 'name' | 'metadata'>): Promise<string[]> {
+    await this.registry.ready();
+    return this.matching(query).map(({ name }) => name);
   }
 
   /** Returns the entry with this name; undefined if there is none that this process can read. */
@@ -175,6 +172,11 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     return { ...entry, ...(value === undefined && ({ [field]: current } as { [K in F]?: string })) };
   }
 
+  /** Ends the overlap of the last rotation: only the present secret or key is valid. Without an overlap, nothing changes. */
+  protected endPrevious(name: string): Promise<E> {
+    return this.change(name, (document) => (document.previous ? { ...document, previous: undefined } : document));
+  }
+
   /** @internal Copies the fixed entries that the store lacks; resolves with their names. */
   async copyFixed(skips: (options: EntryDocuments[K]['options']) => boolean = () => false): Promise<string[]> {
     const copied: string[] = [];
@@ -193,6 +195,19 @@ export abstract class EntryManager<K extends RegistryKind, E> {
 
   protected refusal(name: unknown, faults: string[]): OptionsError {
     return invalidEntry(this.kind, String(name), faults);
+  }
+
+  private matching({ name: part = '', metadata = {} }: EntryQuery, after = ''): ReadableEntry<K>[] {
+    const wanted = Object.entries(metadata);
+    const lower = part.toLowerCase();
+    return this.registry
+      .names(this.kind)
+      .filter((name) => name > after && name.toLowerCase().includes(lower))
+      .flatMap((name) => this.find(name) ?? [])
+      .filter(({ document }) => {
+        const { metadata: own } = document.options as { metadata?: Record<string, string> };
+        return wanted.every(([key, value]) => own?.[key] === value);
+      });
   }
 
   private find(name: string): ReadableEntry<K> | undefined {

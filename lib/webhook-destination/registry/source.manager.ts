@@ -63,6 +63,16 @@ export class SourceManager extends EntryManager<'source', SourceEntry> {
     return this.rotate(name, 'writeKey', 'key', rotation, generateKey);
   }
 
+  /**
+   * Ends the overlap of {@link rotateKey} now, such as for a leaked key: messages with the previous key are refused. If
+   * there is no overlap, nothing changes.
+   *
+   * @throws {RelayError} `source_unknown` or `registry_read_only`
+   */
+  endOverlap(name: string): Promise<SourceEntry> {
+    return this.endPrevious(name);
+  }
+
   protected show({ document, name, origin, fault }: ReadableEntry<'source'>): SourceEntry {
     const { previous, createdAt, updatedAt } = document;
     return { name, origin, fault, createdAt, updatedAt, previousKeyUntil: previous?.until };

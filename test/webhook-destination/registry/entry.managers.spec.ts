@@ -527,6 +527,26 @@ describe('Rotation', () => {
     expect(store.writes).toBe(3);
   });
 
+  it('ends at once when it is told to, in the store as well', async () => {
+    fakeTime();
+    const store = new MemoryRegistryStore();
+    const { destinations, sources, listener } = await start({ store });
+    await destinations.create({ name: 'crm', urls, sharedSecret: 'leaked secret' });
+    await destinations.rotateSecret('crm', { secret: 'the new secret' });
+    expect(await destinations.endOverlap('crm')).toMatchObject({ name: 'crm', previousSecretUntil: undefined });
+    expect(listener.destinations.get('crm')!.sharedSecret).toBe('the new secret');
+    await sources.create({ name: 'shop', writeKey: 'wk_leaked' });
+    await sources.rotateKey('shop', { key: 'wk_new' });
+    expect(await sources.endOverlap('shop')).toMatchObject({ previousKeyUntil: undefined });
+    expect(listener.sources.get('shop')).toEqual({ name: 'shop', writeKey: 'wk_new' });
+    expect(JSON.stringify(await store.read(0))).not.toContain('leaked');
+    expect(vi.getTimerCount()).toBe(0);
+    const calls = listener.calls.length;
+    expect(await destinations.endOverlap('crm')).toMatchObject({ name: 'crm' }); // there is none
+    expect(listener.calls).toHaveLength(calls);
+    await expect(destinations.endOverlap('none')).rejects.toMatchObject({ code: 'destination_unknown' });
+  });
+
   it('ends after a restart, and for an overlap that no timer reaches', async () => {
     fakeTime();
     const store = new MemoryRegistryStore();

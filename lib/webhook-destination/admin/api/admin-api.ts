@@ -13,9 +13,12 @@ import { McpRoute } from '../mcp/mcp.routes.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
 import { describeRoute } from './api.route.js';
+import { attentionRoute } from './attention.routes.js';
 import { DELETION_ROUTE, deletionRoutes } from './deletion.routes.js';
 import { deliveryRoutes } from './delivery.routes.js';
+import { DestinationRanking } from './destination.ranking.js';
 import { explainRoute } from './explain.routes.js';
+import { LastFailures } from './last-failures.js';
 import { eventRoute, metricsRoute, overviewRoutes } from './overview.routes.js';
 import { registryRoutes } from './registry.routes.js';
 import { ReplayJobs } from './replay.jobs.js';
@@ -48,6 +51,7 @@ export class AdminApi {
   private readonly series: RelaySeries;
   private readonly feed: LiveFeed;
   private readonly jobs: ReplayJobs;
+  private readonly failures: LastFailures;
   private readonly mcp: McpRoute | undefined;
 
   constructor(
@@ -62,17 +66,20 @@ export class AdminApi {
     this.series = series;
     this.feed = new LiveFeed(accepted$, relay.events$, peers);
     this.jobs = new ReplayJobs(relay, own.queue, peers);
+    this.failures = new LastFailures(relay.events$, own.queue);
+    const ranking = new DestinationRanking(own, series);
     if (gate.hasMcp) this.mcp = new McpRoute((request) => this.endpoint.callerOf(request));
     const routes = [
       ...sessionRoutes(gate),
       ...overviewRoutes(relay, own, series),
+      attentionRoute(relay, own, ranking, this.failures),
       metricsRoute(own.metrics),
       eventRoute(this.feed),
       ...deliveryRoutes(relay, own),
       ...deletionRoutes(relay, own),
       ...replayRoutes(this.jobs),
       explainRoute(relay),
-      ...registryRoutes(relay, own, series),
+      ...registryRoutes(relay, own, series, ranking),
       ...(this.mcp ? [this.mcp.route] : []),
     ];
     this.endpoint = new ApiEndpoint(routes, relay, gate, own.audit);
@@ -150,6 +157,7 @@ export class AdminApi {
   /** Called before the queue closes. */
   async close(): Promise<void> {
     this.jobs.close();
+    this.failures.close();
     this.gate.close();
     await this.series.close();
     this.endpoint.close();

@@ -5,6 +5,7 @@ import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { countDeliveries } from './delivery-count.js';
 import { readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
 import { PAGE_FIELDS } from './query.reader.js';
+import { readState, STATES_TEXT } from './replay.request.js';
 
 /** Routes of deliveries: search, one delivery, its replay, those of a user. */
 export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[] {
@@ -32,15 +33,31 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[]
       const record = await find(params.id!);
       return { ...showDelivery(record), ...(await own.explainer.explainDelivery(record)) };
     }),
-    changeRoute('POST', 'deliveries/:id/replay', 'Send a dead delivery again', async ({ params, audit }) => {
-      const { id, state, destination, messageId } = await find(params.id!);
-      if ((await relay.replay(id)) === 0) {
-        const rule = `only dead deliveries can be replayed; this one is ${state}`;
-        throw new RequestError('delivery_not_dead', rule, 'id');
-      }
-      audit({ action: 'delivery.replay', target: id, details: { destination, messageId } });
-      return { replayed: 1 };
-    }),
+    changeRoute(
+      'POST',
+      'deliveries/:id/replay',
+      'Send a dead or delivered delivery again, or one that waits for a retry now',
+      async ({ params, body, audit }) => {
+        const { id, state, destination, messageId } = await find(params.id!);
+        const expected = readState(body.state, state);
+        if (expected !== state || (await relay.replay({ id, state })) === 0) {
+          const now = (await find(id)).state;
+          const rule = `only a delivery that is ${STATES_TEXT} is replayed, and in the state of the request; this one is ${now}`;
+          throw new RequestError('delivery_not_replayed', rule, 'id');
+        }
+        audit({ action: 'delivery.replay', target: id, details: { state, destination, messageId } });
+        return { replayed: 1 };
+      },
+      {
+        type: 'object',
+        properties: {
+          state: {
+            type: 'string',
+            description: `state that the delivery must have: ${STATES_TEXT}; default: any of these`,
+          },
+        },
+      },
+    ),
     readRoute(
       'users/:userId',
       'Deliveries of a user in the queue, newest first; a portion has the cursor of the next one',

@@ -15,7 +15,28 @@ export interface DestinationFigures {
   /** Outcomes of the last hour; `failed` counts attempts. */
   recent: { minutes: number; delivered: number; failed: number; dead: number };
   health: DestinationHealth;
+  /** Percentiles of the duration of the last hour's attempts, in ms; null if there were none. */
+  p50: number | null;
+  p95: number | null;
+  /** Deliveries per minute, of the last five minutes. */
+  perMinute: number;
+  trend: DestinationTrend;
 }
+
+/** The last hour in twelve equal spans, the oldest first. */
+export interface DestinationTrend {
+  delivered: number[];
+  /** Failed attempts. */
+  failed: number[];
+  /** 95th percentile of the duration of attempts in the slowest minute, in ms; null without attempts. */
+  p95: (number | null)[];
+}
+
+/** Spans of a trend. */
+const SPANS = 12;
+
+/** Length of a span, in ms; also the time in which the rate of a destination is measured. */
+const SPAN = RECENT / SPANS;
 
 /** Number of minutes with outcomes that health is judged by, the last ones of the last hour. */
 const JUDGED = 5;
@@ -46,13 +67,45 @@ export async function readDestinationFigures(
   const now = Date.now();
   const down = new Set(own.dispatcher.downNames);
   const { byName } = sortCounts(await own.figures.counts());
-  const points = await readEach(names, (name) => series.read(now - RECENT, now, name));
-  return names.map((name, index) => ({
-    counts: byName.get(name)?.counts ?? {},
-    down: down.has(name),
-    recent: { minutes: RECENT / 60_000, ...sumOf(points[index]!, OUTCOMES) },
-    health: healthOf(points[index]!),
-  }));
+  const summaries = await readEach(names, (name) => series.summarize(now - RECENT, now, name));
+  return names.map((name, index) => {
+    const { points, p50, p95 } = summaries[index]!;
+    return {
+      counts: byName.get(name)?.counts ?? {},
+      down: down.has(name),
+      recent: { minutes: RECENT / 60_000, ...sumOf(points, OUTCOMES) },
+      health: healthOf(points),
+      p50,
+      p95,
+      perMinute: perMinute(points, now),
+      trend: toTrend(points, now),
+    };
+  });
+}
+
+/** Number of deliveries that a destination has to be sent. */
+export function openOf({ queued = 0, delivering = 0, waiting = 0 }: DestinationFigures['counts']): number {
+  return queued + delivering + waiting;
+}
+
+function perMinute(points: SeriesPoint[], now: number): number {
+  const { delivered } = sumOf(
+    points.filter(({ at }) => at > now - SPAN),
+    ['delivered'],
+  );
+  return delivered / (SPAN / 60_000);
+}
+
+function toTrend(points: SeriesPoint[], now: number): DestinationTrend {
+  const spans = Array.from({ length: SPANS }, (): SeriesPoint[] => []);
+  for (const point of points) spans[SPANS - 1 - Math.min(Math.floor((now - point.at) / SPAN), SPANS - 1)]?.push(point);
+  const highest = (values: (number | null)[]) =>
+    values.reduce((max, value) => (max === null || (value ?? 0) > max ? value : max), null);
+  return {
+    delivered: spans.map((span) => sumOf(span, ['delivered']).delivered),
+    failed: spans.map((span) => sumOf(span, ['failed']).failed),
+    p95: spans.map((span) => highest(span.map((point) => point.p95))),
+  };
 }
 
 /** Reads one entry after the other: writes of the store come between. */

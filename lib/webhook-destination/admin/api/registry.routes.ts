@@ -7,6 +7,7 @@ import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { readDestinationFigures, readEach } from './destination.figures.js';
+import { DESTINATION_ORDERS, type DestinationRanking } from './destination.ranking.js';
 import { PAGE_FIELDS, type QueryReader } from './query.reader.js';
 
 /** Maximum number of entries in an answer with figures. */
@@ -23,6 +24,10 @@ const LIST_FIELDS = {
   ...PAGE_FIELDS,
 };
 
+const SORT_FIELDS = {
+  sort: `one of ${DESTINATION_ORDERS.join(', ')}; default: name. The worst come first, by the figures of the last hour`,
+};
+
 /** Body fields whose values are logged: they are neither secrets nor anybody's data. */
 const LOGGED = [
   ...['name', 'enabled', 'sources', 'types', 'events', 'rateLimit', 'concurrency', 'retryOn', 'overlap'],
@@ -37,10 +42,14 @@ export function registryRoutes(
   { sources, destinations }: AdminRelay,
   own: AdminProcess,
   series: RelaySeries,
+  ranking: DestinationRanking,
 ): ApiRoute[] {
   return [
-    ...entryRoutes('destination', destinations, (names, caller) =>
-      own.queue.searches.inTurn(() => readDestinationFigures(own, series, names), caller),
+    ...entryRoutes(
+      'destination',
+      destinations,
+      (names, caller) => own.queue.searches.inTurn(() => readDestinationFigures(own, series, names), caller),
+      ranking,
     ),
     ...entryRoutes('source', sources, (names, caller) =>
       own.queue.searches.inTurn(() => readEach(names, (name) => series.readSource(name)), caller),
@@ -57,35 +66,40 @@ export function registryRoutes(
       'Rotate the secret; both secrets sign until the overlap ends',
       (name, body) => destinations.rotateSecret(name, body),
     ),
+    action('destination', 'end-overlap', 'End the overlap of a rotation now: only the present secret signs', (name) =>
+      destinations.endOverlap(name),
+    ),
     action('source', 'rotate-key', 'Rotate the write key; both keys are valid until the overlap ends', (name, body) =>
       sources.rotateKey(name, body),
+    ),
+    action('source', 'end-overlap', 'End the overlap of a rotation now: only the present key is valid', (name) =>
+      sources.endOverlap(name),
     ),
   ];
 }
 
 function entryRoutes(
   kind: 'source' | 'destination',
-  manager: SourceManager | DestinationManager,
+  manager: Manager,
   readFigures: ReadFigures,
+  ranking?: DestinationRanking,
 ): ApiRoute[] {
   const all = `${kind}s`;
   const one = `${all}/:name`;
   return [
     readRoute(
       all,
-      `List ${all}, sorted by name`,
+      `List ${all}, sorted by name${ranking ? ' or by their figures' : ''}`,
       async ({ query, counted }) => {
         const limit = wantsFigures(query) ? query.limitUpTo(MAX_WITH_FIGURES, ' with figures') : query.limit;
-        const found = await manager.list({
-          limit: limit + 1,
-          after: query.text('cursor'),
-          metadata: query.below('metadata'),
-          name: query.text('name'),
-        });
-        const entries = await withFigures(found.slice(0, limit), query, counted, readFigures);
-        return { [all]: entries, cursor: found.length > limit ? entries.at(-1)!.name : undefined };
+        const order = (ranking && query.oneOf('sort', DESTINATION_ORDERS)) ?? 'name';
+        const { found, cursor } =
+          ranking && order !== 'name'
+            ? await listRanked(manager, query, limit, (names) => ranking.sort(names, order, counted))
+            : await listByName(manager, query, limit);
+        return { [all]: await withFigures(found, query, counted, readFigures), cursor };
       },
-      LIST_FIELDS,
+      ranking ? { ...LIST_FIELDS, ...SORT_FIELDS } : LIST_FIELDS,
     ),
     changeRoute('POST', all, `Create a ${kind}; a generated key or secret is answered only once`, async (request) => {
       const entry = await manager.create(request.body as unknown as NewDestination & NewSource);
@@ -113,6 +127,46 @@ function entryRoutes(
       return { removed: request.params.name! };
     }),
   ];
+}
+
+/** A page of entries. */
+interface EntryPage {
+  found: { name: string }[];
+  /** Where the next page begins. */
+  cursor: string | undefined;
+}
+
+type Manager = SourceManager | DestinationManager;
+
+async function listByName(manager: Manager, query: QueryReader, limit: number): Promise<EntryPage> {
+  const page = { limit: limit + 1, after: query.text('cursor'), ...filterOf(query) };
+  const found: { name: string }[] = await manager.list(page);
+  const shown = found.slice(0, limit);
+  return { found: shown, cursor: found.length > limit ? shown.at(-1)!.name : undefined };
+}
+
+/** @param sort ranks all names; the cursor is the number of those before the page */
+async function listRanked(
+  manager: Manager,
+  query: QueryReader,
+  limit: number,
+  sort: (names: string[]) => Promise<string[]>,
+): Promise<EntryPage> {
+  const cursor = query.text('cursor') ?? '0';
+  if (!/^\d{1,9}$/.test(cursor)) {
+    throw new RequestError('query_invalid', 'cursor must be that of an answer with the same sort', 'cursor');
+  }
+  const names = await sort(await manager.names(filterOf(query)));
+  const end = Number(cursor) + limit;
+  const found = await Promise.all(names.slice(Number(cursor), end).map((name) => manager.get(name)));
+  return {
+    found: found.filter((entry) => entry !== undefined), // one may have been removed
+    cursor: end < names.length ? String(end) : undefined,
+  };
+}
+
+function filterOf(query: QueryReader) {
+  return { name: query.text('name'), metadata: query.below('metadata') };
 }
 
 function wantsFigures(query: QueryReader): boolean {

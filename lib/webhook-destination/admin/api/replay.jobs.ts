@@ -1,20 +1,32 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { errorMessage } from '../../../client/error.util.js';
+import { LineLogger } from '../../../common/line.logger.js';
 import { RequestError } from '../../http/request.error.js';
+import type { ReplayableState } from '../../queue/delivery.interface.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ReplayPeers } from './replay.peers.js';
 
-/** Maximum number of deliveries in one replay. */
-const MAX_REPLAYED = 1_000_000;
-
-/** Number of deliveries replayed at a time. */
+/** Maximum number of deliveries replayed at a time. */
 const PORTION = 200;
+
+/** Number of portions per second of a replay with a rate, if they are not too large. */
+const PORTIONS = 10;
 
 /** Number of replays to remember; running ones are never forgotten. */
 const MAX_JOBS = 100;
+
+/** A request for a bulk replay. */
+export interface ReplayRequest {
+  search: DeliverySearch & { state: ReplayableState };
+  /** Number of matching deliveries that the caller has seen. */
+  expected: number;
+  /** Deliveries replayed per second; undefined for as many as the queue takes. */
+  rate: number | undefined;
+}
 
 /** Progress of a bulk replay. */
 export interface ReplayProgress {
@@ -28,6 +40,10 @@ export interface ReplayProgress {
   left: number;
   /** Deliveries skipped because they had been replayed or removed in the meantime. */
   skipped: number;
+  /** Deliveries replayed per second at most; absent if that is not limited. */
+  rate?: number;
+  /** Estimated time until it is done, in ms; absent unless it runs, and until there is an estimate. */
+  timeLeft?: number;
   startedAt: number;
   endedAt?: number;
   /** Why it failed. */
@@ -36,7 +52,8 @@ export interface ReplayProgress {
 
 /** Runs bulk replays, portion by portion. Other processes that share the queue show and cancel them through this one. */
 export class ReplayJobs {
-  private readonly jobs = new Map<string, ReplayProgress>();
+  private readonly logger = new LineLogger('WebhookDestination');
+  private readonly jobs = new Map<string, Job>();
   private readonly peers: ReplayPeers | undefined;
   private isClosed = false;
 
@@ -55,35 +72,31 @@ export class ReplayJobs {
   }
 
   /**
-   * Starts a replay of the dead deliveries that match.
-   *
-   * @param expected number of matching deliveries that the caller has seen
+   * Starts a replay of the deliveries that match.
    * @throws {RequestError} 409, with nothing replayed, if a different number matches
    */
-  async start(search: DeliverySearch, expected: number): Promise<ReplayProgress> {
-    if ((search.state ?? 'dead') !== 'dead') {
-      throw new RequestError('state_invalid', 'state must be dead: only dead deliveries are replayed', 'state');
-    }
-    if (expected > MAX_REPLAYED)
-      throw new RequestError('expected_invalid', `expected must be ${MAX_REPLAYED} at most`, 'expected');
-    const ids = await this.search({ ...search, state: 'dead' }, expected + 1);
+  async start({ search, expected, rate }: ReplayRequest): Promise<ReplayProgress> {
+    const { state } = search;
+    const ids = await this.search(search, expected + 1);
     if (ids.length !== expected) {
       const count = ids.length > expected ? `more than ${expected}` : String(ids.length);
-      const rule = `expected must be the number of dead deliveries that match, which is ${count}`;
+      const rule = `expected must be the number of ${state} deliveries that match, which is ${count}`;
       throw new RequestError('expected_differs', rule, 'expected');
     }
-    const job: ReplayProgress = {
+    const progress: ReplayProgress = {
       id: randomUUID(),
       state: 'running',
       total: ids.length,
       done: 0,
       left: ids.length,
       skipped: 0,
+      ...(rate !== undefined && { rate }),
       startedAt: Date.now(),
     };
+    const job = { progress, end: new AbortController() };
     this.remember(job);
-    const shown = { ...job };
-    void this.run(job, ids);
+    const shown = show(job);
+    void this.run(job, ids, state);
     return shown;
   }
 
@@ -101,14 +114,20 @@ export class ReplayJobs {
 
   close(): void {
     this.isClosed = true;
+    for (const job of this.jobs.values()) {
+      const { state, id, done, total, left } = job.progress;
+      if (state !== 'running') continue;
+      this.end(job, 'cancelled');
+      this.logger.warn(`Replay ${id} ends with this process: ${done} of ${total} deliveries replayed, ${left} not`);
+    }
     this.peers?.close();
   }
 
   /** Returns a replay of this process, cancelled on request. */
   private findOwn(id: string, cancel: boolean): ReplayProgress | undefined {
     const job = this.jobs.get(id);
-    if (cancel && job?.state === 'running') this.end(job, 'cancelled');
-    return job;
+    if (cancel && job) this.end(job, 'cancelled');
+    return job && show(job);
   }
 
   /** Returns the ids of matching deliveries, up to the limit. */
@@ -119,37 +138,65 @@ export class ReplayJobs {
   }
 
   /** Never rejects. */
-  private async run(job: ReplayProgress, ids: string[]): Promise<void> {
+  private async run(job: Job, ids: string[], state: ReplayableState): Promise<void> {
+    const { progress, end } = job;
+    const { rate } = progress;
+    const size = Math.max(1, Math.min(PORTION, Math.floor((rate ?? Infinity) / PORTIONS)));
+    const pause = rate === undefined ? 0 : 1_000 / Math.floor(rate / size);
     try {
-      for (let start = 0; start < ids.length && job.state === 'running' && !this.isClosed; start += PORTION) {
-        const portion = ids.slice(start, start + PORTION);
-        const results = await Promise.allSettled(portion.map((id) => this.relay.replay(id)));
+      for (let start = 0; start < ids.length && !end.signal.aborted && !this.isClosed; start += size) {
+        const next = performance.now() + pause;
+        const portion = ids.slice(start, start + size);
+        const results = await Promise.allSettled(portion.map((id) => this.relay.replay({ id, state })));
         const counts = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
         const replayed = counts.reduce((sum, count) => sum + count, 0);
-        job.done += replayed;
-        job.skipped += counts.length - replayed;
-        job.left -= counts.length;
+        progress.done += replayed;
+        progress.skipped += counts.length - replayed;
+        progress.left -= counts.length;
         const failed = results.find((result) => result.status === 'rejected');
         if (failed) throw failed.reason;
+        if (progress.left > 0) await pauseUntil(next, end.signal);
       }
-      if (job.state === 'running') this.end(job, job.left === 0 ? 'done' : 'cancelled');
+      this.end(job, progress.left === 0 ? 'done' : 'cancelled');
     } catch (error) {
-      if (job.state !== 'running') return; // cancelled while a portion was in flight
-      job.error = errorMessage(error);
-      this.end(job, 'failed');
+      this.end(job, 'failed', errorMessage(error));
     }
   }
 
-  private end(job: ReplayProgress, state: ReplayProgress['state']): void {
-    job.state = state;
-    job.endedAt = Date.now();
+  /** Ends a replay, unless it has ended. */
+  private end({ progress, end }: Job, state: ReplayProgress['state'], error?: string): void {
+    if (progress.state !== 'running') return; // cancelled while a portion was in flight
+    Object.assign(progress, { state, endedAt: Date.now(), ...(error !== undefined && { error }) });
+    end.abort();
   }
 
-  private remember(job: ReplayProgress): void {
-    this.jobs.set(job.id, job);
-    for (const [id, { state }] of this.jobs) {
+  private remember(job: Job): void {
+    this.jobs.set(job.progress.id, job);
+    for (const [id, { progress }] of this.jobs) {
       if (this.jobs.size <= MAX_JOBS) break;
-      if (state !== 'running') this.jobs.delete(id);
+      if (progress.state !== 'running') this.jobs.delete(id);
     }
   }
+}
+
+/** A bulk replay of this process. */
+interface Job {
+  progress: ReplayProgress;
+  /** Aborted when it ends. */
+  end: AbortController;
+}
+
+/** Returns a copy of the progress, with the time left. */
+function show({ progress }: Job): ReplayProgress {
+  const { state, rate, total, left, startedAt } = progress;
+  if (state !== 'running') return { ...progress };
+  const took = Date.now() - startedAt;
+  const perDelivery = rate === undefined ? took / (total - left) : 1_000 / rate;
+  return { ...progress, ...(Number.isFinite(perDelivery) && { timeLeft: Math.round(left * perDelivery) }) };
+}
+
+/** @param moment in ms by `performance.now()` */
+async function pauseUntil(moment: number, signal: AbortSignal): Promise<void> {
+  const wait = moment - performance.now();
+  if (wait > 0) await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
 }

@@ -1,12 +1,13 @@
-import { isPlainObject } from '../../../client/message/message.rules.js';
-import { RequestError } from '../../http/request.error.js';
+import { REPLAYABLE_STATES } from '../../queue/delivery.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
-import { readSearch, SEARCH_FIELDS } from './delivery.view.js';
-import { QueryReader } from './query.reader.js';
+import { SEARCH_FIELDS } from './delivery.view.js';
 import type { ReplayJobs } from './replay.jobs.js';
+import { MAX_RATE, readReplay } from './replay.request.js';
 
 const SEARCH_SCHEMA = Object.fromEntries(
-  Object.entries(SEARCH_FIELDS).map(([name, description]) => [name, { type: 'string' as const, description }]),
+  Object.entries({ ...SEARCH_FIELDS, state: `one of ${REPLAYABLE_STATES.join(', ')}; default: dead` }).map(
+    ([name, description]) => [name, { type: 'string' as const, description }],
+  ),
 );
 
 /** Fields whose values are the relay's own. */
@@ -18,18 +19,13 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
     changeRoute(
       'POST',
       'replays',
-      'Send all matching dead deliveries again, if their number is as expected',
+      'Send all matching deliveries again, if their number is as expected',
       async ({ body, audit }) => {
-        const { query, expected } = body;
-        if (!Number.isSafeInteger(expected) || (expected as number) < 0) {
-          throw new RequestError('expected_invalid', 'expected must be a whole number, 0 or above', 'expected');
-        }
-        const job = await jobs.start(readSearch(toReader(query)), expected as number);
-        audit({
-          action: 'deliveries.replay',
-          target: job.id,
-          details: { query: withoutData(query as object), expected },
-        });
+        const request = readReplay(body);
+        const job = await jobs.start(request);
+        const { expected, rate } = request;
+        const details = { query: withoutData(body.query as object), expected, ...(rate !== undefined && { rate }) };
+        audit({ action: 'deliveries.replay', target: job.id, details });
         return job;
       },
       {
@@ -38,6 +34,10 @@ export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {
         properties: {
           query: { type: 'object', properties: SEARCH_SCHEMA },
           expected: { type: 'integer', description: 'number of matching deliveries that the caller has seen' },
+          rate: {
+            type: 'integer',
+            description: `deliveries per second, 1 to ${MAX_RATE}; default: as many as the queue takes`,
+          },
         },
       },
     ),
@@ -55,17 +55,4 @@ function withoutData(query: object): object {
   return Object.fromEntries(
     Object.entries(query).map(([field, value]) => [field, OF_RELAY.includes(field) ? value : '***']),
   );
-}
-
-/** Reads an object of the body like the query of a URL. */
-function toReader(query: unknown): QueryReader {
-  if (!isPlainObject(query)) throw new RequestError('query_invalid', 'query must be an object', 'query');
-  const params = new URLSearchParams();
-  for (const [field, value] of Object.entries(query)) {
-    if (typeof value !== 'string' && typeof value !== 'number') {
-      throw new RequestError('query_invalid', `${field} must be a string or a number`, field);
-    }
-    params.append(field, String(value));
-  }
-  return new QueryReader(params, SEARCH_FIELDS);
 }

@@ -31,6 +31,12 @@ const PAGE = {
   cursor: text('cursor of the answer before, to continue'),
 };
 
+const REPLAYED = {
+  type: 'string',
+  enum: ['waiting', 'delivered', 'dead'],
+  description: 'state that it has: a delivered one reaches its receiver a second time',
+};
+
 const ID = { id: text('id of the delivery, as search_deliveries lists it') };
 
 /** Portions of a search that are read to find one delivery: each takes about 50 ms. */
@@ -80,21 +86,22 @@ export const TOOLS: McpTool[] = [
     call: (client, values) => entries(client, 'sources', values),
   }),
   {
-    ...read('replay_delivery', 'Sends one dead delivery again.', {
-      properties: ID,
-      required: ['id'],
-      call: (client, { id }) => client.post(`deliveries/${toSegment(id, 'id')}/replay`, {}),
+    ...read('replay_delivery', 'Sends one dead or delivered delivery again, or tries one that waits now.', {
+      properties: { ...ID, state: REPLAYED },
+      required: ['id', 'state'],
+      call: (client, { id, state }) => client.post(`deliveries/${toSegment(id, 'id')}/replay`, { state }),
     }),
     access: 'write',
   },
   {
     ...read(
       'replay_deliveries',
-      'Sends all matching dead deliveries again, but none if their number is not as expected. Search them first.',
+      'Sends all matching deliveries again, dead ones by default, but none if their number is not as expected. Search them first.',
       {
         properties: {
           query: { type: 'object', properties: QUERY, additionalProperties: false },
-          expected: { type: 'integer', description: 'number of dead deliveries that you have seen to match' },
+          expected: { type: 'integer', description: 'number of deliveries that you have seen to match' },
+          rate: { type: 'integer', description: 'deliveries per second; default: as many as the queue takes' },
         },
         required: ['query', 'expected'],
         call: (client, values) => client.post('replays', values),

@@ -8,6 +8,7 @@ import type {
   NewDelivery,
   OldestDelivery,
   QueueCondition,
+  ReplayableState,
   SweptRecords,
 } from '../delivery.interface.js';
 import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
@@ -82,6 +83,8 @@ export interface StoreOwner {
 
 /** What identifies a message: its id is unique within its source. */
 export type MessageKey = Pick<NewDelivery, 'source' | 'messageId'>;
+/** Selects deliveries to replay: dead ones, or the one with an id. */
+export type ReplayQuery = CheckedQuery & ({ state: 'dead' } | { state: Exclude<ReplayableState, 'dead'>; id: string });
 
 /** Deliveries written in a transaction. */
 export interface WrittenDeliveries {
@@ -157,8 +160,8 @@ export interface DeliveryStore {
   check(): Promise<QueueCondition>;
   oldest(): Promise<OldestDelivery[]>;
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
-  /** Makes dead deliveries due at `now`; resolves with the destination of each. */
-  replay(query: CheckedQuery, now: number): Promise<string[]>;
+  /** Makes deliveries due at `now`, as `DeliveryQueue.replay`; resolves with the destination of each. */
+  replay(query: ReplayQuery, now: number): Promise<string[]>;
   /** Makes open deliveries of a destination due at `now`; resolves with the number of those not due before. */
   expedite(destination: string, now: number): Promise<number>;
   purge(query: CheckedQuery, keepsNotices: boolean): Promise<number>;

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 
-import { type DeliveryPortion, memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
+import { type DeliveryPortion, type DeliveryRecord, memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
 import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -229,11 +229,74 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect(webhooks[4]!.headers['x-message-id']).toBe('m1');
     expect(changes()).toMatchObject([{ action: 'delivery.replay', target: id, by: 'token', address: '127.0.0.1' }]);
     await waitFor(async () => (await get(`deliveries/${id}`)).state === 'delivered');
-    expect(await json('POST', `deliveries/${id}/replay`)).toMatchObject({
+    expect(await json('POST', `deliveries/${id}/replay`, { body: { state: 'dead' } })).toMatchObject({
       status: 409,
-      answer: { code: 'delivery_not_dead' },
+      answer: { code: 'delivery_not_replayed', message: expect.stringContaining('this one is delivered') },
     });
+    expect(await json('POST', `deliveries/${id}/replay`, { body: { state: 'queued' } })).toMatchObject({
+      status: 400,
+      answer: { code: 'state_invalid', field: 'state' },
+    });
+    expect(receiver.webhooks).toHaveLength(5);
+    expect((await json('POST', `deliveries/${id}/replay`, { body: { state: 'delivered' } })).status).toBe(200);
+    expect((await receiver.received(6))[5]!.headers['x-message-id']).toBe('m1');
+    expect(changes().at(-1)).toMatchObject({ action: 'delivery.replay', details: { state: 'delivered' } });
+    await waitFor(async () => (await get(`deliveries/${id}`)).state === 'delivered');
+    expect((await get(`deliveries/${id}`)).attempts).toHaveLength(3);
     expect((await json('POST', 'deliveries/none/replay')).status).toBe(404);
+  });
+
+  it('are tried now where they wait for a retry', async () => {
+    const { json, relay, receiver, get } = await startApi(cleanUp, createAdapter(), {
+      options: { delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 600_000 } },
+    });
+    receiver.statuses = [503];
+    await relay.accept('wk_shop', [track('m1'), track('m2')]);
+    const waiting = () => relay.deliveries({ state: 'waiting' });
+    await waitFor(async () => (await waiting()).length === 2);
+    receiver.statuses = [200];
+    const [{ id }] = (await waiting()) as [DeliveryRecord];
+    expect((await json('POST', `deliveries/${id}/replay`)).answer).toEqual({ replayed: 1 });
+    await waitFor(async () => (await get(`deliveries/${id}`)).state === 'delivered');
+    const { answer } = await json('POST', 'replays', { body: { query: { state: 'waiting' }, expected: 1 } });
+    await waitFor(async () => (await get(`replays/${answer.id}`)).state === 'done');
+    await receiver.received(4);
+  });
+
+  it('are replayed at most at a rate, until the replay is cancelled', async () => {
+    const { json, get, relay, receiver } = await startApi(cleanUp, createAdapter());
+    const audit = followAudit(relay);
+    await relay.accept(
+      'wk_shop',
+      Array.from({ length: 60 }, (_, index) => track(`m${index}`)),
+    );
+    await receiver.received(60);
+    await waitFor(async () => (await relay.deliveries({ state: 'delivered' })).length === 60);
+    const times: number[] = [];
+    const replay = relay.replay.bind(relay);
+    vi.spyOn(relay, 'replay').mockImplementation((query) => {
+      times.push(performance.now());
+      return replay(query);
+    });
+    const body = { query: { state: 'delivered' }, expected: 60, rate: 20 };
+    const { answer } = await json('POST', 'replays', { body });
+    expect(answer).toMatchObject({ state: 'running', rate: 20, timeLeft: 3_000 });
+    await waitFor(() => times.length > 20);
+    expect(times[20]! - times[0]!).toBeGreaterThan(950);
+    expect((await get(`replays/${answer.id}`)).timeLeft).toBeLessThan(2_050);
+    const { answer: cancelled } = await json('DELETE', `replays/${answer.id}`);
+    expect(cancelled).toMatchObject({ state: 'cancelled', rate: 20 });
+    expect(cancelled).not.toHaveProperty('timeLeft');
+    await waitFor(async () => times.length === 60 - Number((await get(`replays/${answer.id}`)).left));
+    await receiver.received(60 + times.length);
+    expect(times.length).toBeLessThan(60);
+    expect(audit[0]).toMatchObject({ action: 'deliveries.replay', details: { rate: 20 } });
+    for (const rate of [0, 10_001, 1.5, '5', null]) {
+      expect(await json('POST', 'replays', { body: { ...body, rate } })).toMatchObject({
+        status: 400,
+        answer: { code: 'rate_invalid', field: 'rate' },
+      });
+    }
   });
 
   it('are replayed all together, but never more than were seen', async () => {
@@ -255,7 +318,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect(changes()).toMatchObject([{ action: 'deliveries.replay', target: id, details: { expected: 1 } }]);
     expect(await json('DELETE', `replays/${id}`)).toMatchObject({ status: 200, answer: { state: 'done' } });
     expect((await json('GET', 'replays/none')).status).toBe(404);
-    expect(await json('POST', 'replays', { body: { query: { state: 'delivered' }, expected: 1 } })).toMatchObject({
+    expect(await json('POST', 'replays', { body: { query: { state: 'queued' }, expected: 1 } })).toMatchObject({
       status: 400,
       answer: { code: 'state_invalid', field: 'state' },
     });

@@ -109,11 +109,16 @@ describe.each(onFastify)('Figures of sources and destinations on $platform', ({ 
       options: { delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000, concurrency: 20 } },
     });
     const figures = async () => (await get('destinations/Webhooks?figures=true')).figures as Record<string, unknown>;
+    const none = (value: number | null) => Array<number | null>(12).fill(value);
     expect(await figures()).toEqual({
       counts: {},
       down: false,
       recent: { minutes: 60, delivered: 0, failed: 0, dead: 0 },
       health: 'idle',
+      p50: null,
+      p95: null,
+      perMinute: 0,
+      trend: { delivered: none(0), failed: none(0), p95: none(null) },
     });
     receiver.statuses = [200];
     await relay.accept('wk_shop', [track('m0')]);
@@ -135,7 +140,13 @@ describe.each(onFastify)('Figures of sources and destinations on $platform', ({ 
       down: true,
       recent: { delivered: 1, dead: 1 },
       health: 'degraded',
+      p50: expect.any(Number),
+      p95: expect.any(Number),
+      perMinute: 0.2,
     });
+    const { trend } = (await figures()) as { trend: Record<string, number[]> };
+    const sum = (values: number[]) => values.reduce((one, other) => one + other);
+    expect([sum(trend.delivered!), sum(trend.failed!)]).toEqual([1, 11]);
     expect((await get('destinations?figures=true')).destinations).toMatchObject([{ figures: { down: true } }]);
   });
 

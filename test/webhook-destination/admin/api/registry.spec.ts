@@ -65,6 +65,9 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
     expect(receiver.webhooks.at(-1)!.body).toMatchObject({ event: 'Order Tested' });
     const rotated = await json('POST', `${path}/rotate-secret`, { body: { overlap: 1_000 } });
     expect(rotated.answer.sharedSecret).not.toBe(created.answer.sharedSecret);
+    expect(rotated.answer.previousSecretUntil).toEqual(expect.any(Number));
+    const ended = await json('POST', `${path}/end-overlap`);
+    expect([ended.status, ended.answer.previousSecretUntil]).toEqual([200, undefined]);
     expect(await json('DELETE', path)).toMatchObject({ status: 200, answer: { removed: name } });
     expect(await json('GET', path)).toMatchObject({ status: 404, answer: { code: 'destination_unknown' } });
     expect(await json('POST', `${path}/pause`)).toMatchObject({ status: 404 });
@@ -74,13 +77,14 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
       answer: { name: 'app', writeKey: expect.stringMatching(/^wk_/) },
     });
     expect((await json('POST', 'sources/app/rotate-key')).answer).toMatchObject({ writeKey: expect.any(String) });
+    expect((await json('POST', 'sources/app/end-overlap')).answer).not.toHaveProperty('previousKeyUntil');
     expect((await get('sources')).sources).toMatchObject([{ name: 'app' }, { name: 'shop', origin: 'fixed' }]);
     expect((await json('DELETE', 'sources/app')).status).toBe(200);
-    const verbs = ['create', 'update', 'pause', 'resume', 'test', 'rotate-secret', 'remove'];
+    const verbs = ['create', 'update', 'pause', 'resume', 'test', 'rotate-secret', 'end-overlap', 'remove'];
     const changes = audit.filter(({ action }) => action !== 'change.failed');
     expect(changes.map(({ action }) => action)).toEqual([
       ...verbs.map((verb) => `destination.${verb}`),
-      ...['create', 'rotate-key', 'remove'].map((verb) => `source.${verb}`),
+      ...['create', 'rotate-key', 'end-overlap', 'remove'].map((verb) => `source.${verb}`),
     ]);
     expect(changes[1]).toMatchObject({ by: 'token', target: name, details: { events: ['Order *'] } });
     expect(JSON.stringify(audit)).not.toMatch(/s3cret|whsec_|wk_/);

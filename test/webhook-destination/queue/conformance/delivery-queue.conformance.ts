@@ -801,7 +801,82 @@ export function itConforms(engine: QueueEngine): void {
       it('leaves all others alone', async () => {
         await queue.add(messages(2));
         expect(await queue.replay({})).toBe(0);
+        expect(await queue.replay({ state: 'queued' })).toBe(0);
         expect(await count('queued')).toBe(2);
+      });
+
+      it('sends delivered ones again on request, with a new window and all their attempts', async () => {
+        await queue.add(messages(3));
+        const { leases } = consume(64, () => delivered());
+        await counted('delivered', 3);
+        expect(await queue.replay({})).toBe(0);
+        const [newest] = await queue.list({ state: 'delivered' });
+        const replayedAt = Date.now();
+        expect(await queue.replay({ id: newest!.id })).toBe(0);
+        expect(await queue.replay({ id: newest!.id, state: 'waiting' })).toBe(0);
+        expect(await queue.replay({ id: newest!.id, state: 'delivered', userId: 'u2' })).toBe(0);
+        expect(await queue.replay({ id: newest!.id, state: 'delivered' })).toBe(1);
+        const { id, messageId, body, attempts, firstAttemptAt } = (await leased(4, leases))[3]!.delivery;
+        expect({ id, messageId }).toEqual({ id: newest!.id, messageId: newest!.messageId });
+        expect(body.toString()).toBe(newest!.body);
+        expect(attempts).toEqual(newest!.attempts);
+        expect(firstAttemptAt).toBeGreaterThanOrEqual(replayedAt);
+        await counted('delivered', 3);
+        expect(await queue.replay({ state: 'delivered', destination: 'Webhooks' })).toBe(3);
+        await leased(7, leases);
+        await counted('delivered', 3);
+        await reopen();
+        const all = await queue.list({});
+        expect(all.map((delivery) => [delivery.state, delivery.attempts.length])).toEqual([
+          ['delivered', 3],
+          ['delivered', 2],
+          ['delivered', 2],
+        ]);
+        await queue.add(messages(3)); // still remembered
+        expect(await count('queued')).toBe(0);
+      });
+
+      it('keeps what a delivered one that is sent again needs, if its next attempt fails', async () => {
+        await queue.add(messages(2));
+        let outcome: () => DeliveryOutcome = () => delivered();
+        const { subscription } = consume(64, () => outcome());
+        await counted('delivered', 2);
+        outcome = () => dead();
+        expect(await queue.replay({ state: 'delivered', messageId: 'm0' })).toBe(1);
+        await counted('dead', 1);
+        subscription.unsubscribe();
+        await reopen();
+        const [record] = await queue.list({ state: 'dead' });
+        expect(record).toMatchObject({ messageId: 'm0', reason: 'every URL failed permanently' });
+        expect(record!.attempts.map(({ results }) => results[0]!.outcome)).toEqual(['success', 'permanent']);
+        expect(await queue.purge({ messageId: 'm0' })).toBe(1);
+        expect((await queue.list({})).map(({ messageId, state }) => [messageId, state])).toEqual([['m1', 'delivered']]);
+      });
+
+      it('makes waiting ones due now on request, within their window', async () => {
+        await queue.add(messages(3));
+        const { leases } = consume(64, (lease) => (lease.delivery.attempts.length === 0 ? waiting(60_000) : delivered()));
+        await counted('waiting', 3);
+        expect(await queue.replay({})).toBe(0);
+        const [newest] = await queue.list({ state: 'waiting' });
+        expect(await queue.replay({ id: newest!.id, state: 'waiting' })).toBe(1);
+        const tried = (await leased(4, leases))[3]!.delivery;
+        const { id, attempts, firstAttemptAt, failedUrls } = newest!;
+        expect(tried).toMatchObject({ id, attempts, firstAttemptAt, failedUrls });
+        await counted('delivered', 1);
+        expect(await queue.replay({ id: newest!.id, state: 'waiting' })).toBe(0);
+        expect(await queue.replay({ state: 'waiting' })).toBe(2);
+        await counted('delivered', 3);
+      });
+
+      it('tries each waiting one once, even if it waits again meanwhile', async () => {
+        await queue.add(messages(20));
+        const { leases } = consume(64, () => waiting(60_000));
+        await counted('waiting', 20);
+        expect(await queue.replay({ state: 'waiting' })).toBe(20);
+        await leased(40, leases);
+        await counted('waiting', 20);
+        expect(leases).toHaveLength(40);
       });
     });
 

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import type { ReplayProgress } from '../../../lib/webhook-destination/admin/api/replay.jobs.js';
+import type { ReplayableState } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 import { get, path, request } from '../../api/api.client.js';
 import { toSentence } from '../../api/api.error.js';
 import { useAnswer } from '../../api/answer.hook.js';
@@ -11,18 +12,27 @@ import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
-import { Time } from '../../components/time.component.js';
+import { Time, toDuration } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { FilterFacts } from './filter-facts.component.js';
+import { REPLAY_WORDS } from './replay-words.js';
 
 /** Time between two readings of the progress, in ms. */
 const EVERY = 500;
 
 const SKIPPED = ': replayed or removed by someone else in the meantime';
 
+export interface ReplayViewProps {
+  id: string;
+  /** State that its deliveries had. */
+  state: ReplayableState;
+  /** Further fields of its deliveries. */
+  filter: DeliveryFilter;
+}
+
 /** Progress of a bulk replay. */
-export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter }) {
+export function ReplayView({ id, state: from, filter }: ReplayViewProps) {
   const [isRunning, setRunning] = useState(true);
   const load = (signal: AbortSignal, isPoll: boolean) => get<ReplayProgress>(path`replays/${id}`, { signal, isPoll });
   const { answer, error, reload } = useAnswer(load, id, isRunning ? EVERY : undefined);
@@ -51,22 +61,26 @@ export function ReplayView({ id, filter }: { id: string; filter: DeliveryFilter 
       {error?.code === 'replay_unknown' && (
         <p class="hint">A replay is known until the process that started it ends.</p>
       )}
-      {answer && <Progress progress={answer} />}
+      {answer && <Progress progress={answer} from={from} />}
       <section class="panel">
         <h2>Replayed deliveries</h2>
-        <FilterFacts filter={filter} />
+        <FilterFacts state={from} filter={filter} />
         <p class="actions">
           {/* A replayed delivery no longer has a reason. */}
           <a href={hrefOf('deliveries', { ...filter, reason: undefined })}>See their current state</a>
-          <a href={hrefOf('dead')}>All dead deliveries</a>
+          {from === 'dead' ? (
+            <a href={hrefOf('dead')}>All dead deliveries</a>
+          ) : (
+            <a href={hrefOf('deliveries', { state: from })}>All {from} deliveries</a>
+          )}
         </p>
       </section>
     </>
   );
 }
 
-function Progress({ progress }: { progress: ReplayProgress }) {
-  const { state, total, done, left, skipped, startedAt, endedAt, error } = progress;
+function Progress({ progress, from }: { progress: ReplayProgress; from: ReplayableState }) {
+  const { state, total, done, left, skipped, rate, timeLeft, startedAt, endedAt, error } = progress;
   return (
     <section class="panel" aria-label="Progress">
       <progress max={Math.max(total, 1)} value={total === 0 ? 1 : total - left} aria-label="Replayed deliveries" />
@@ -81,11 +95,13 @@ function Progress({ progress }: { progress: ReplayProgress }) {
           ['Replayed', `${done.toLocaleString()} of ${total.toLocaleString()}`, 'number'],
           ['Left', left.toLocaleString(), 'number'],
           ['Skipped', skipped.toLocaleString() + (skipped > 0 ? SKIPPED : ''), 'number'],
+          ['Rate', rate === undefined ? 'as many as the relay takes' : `${rate.toLocaleString()} per second`, 'number'],
+          ['Time left', timeLeft === undefined ? undefined : `about ${toDuration(timeLeft)}`, 'number'],
           ['Started', <Time at={startedAt} />],
           ['Ended', endedAt && <Time at={endedAt} />],
         ]}
       />
-      {state === 'cancelled' && left > 0 && <p>The remaining deliveries stay dead.</p>}
+      {state === 'cancelled' && left > 0 && <p>{REPLAY_WORDS[from].rest}</p>}
       {error !== undefined && (
         <p class="warn-text">
           Error: <PlainText value={error} max={1_000} />

@@ -1,47 +1,55 @@
 import type { ComponentChildren } from 'preact';
 
+import { CountLink } from '../../components/count-link.component.js';
 import { Duration, Time, toDuration } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import type { Overview } from './overview.answer.js';
 
-/** Key figures of the relay's health. */
-export function Figures({ overview }: { overview: Overview }) {
+/** What became of the messages lately, step by step, and key figures of the relay's health. */
+export function Funnel({ overview }: { overview: Overview }) {
   const { at, open, oldestAcceptedAt, recent, process, counts } = overview;
   const { dead = 0 } = counts;
   const ofRecent = `in the last ${recent.minutes} min`;
+  const from = String(at - recent.minutes * 60_000);
+  const received = recent.accepted + recent.rejected;
   return (
     <dl class="figures">
-      <Figure name="To deliver" note={oldestNote(oldestAcceptedAt, at)}>
-        {open.toLocaleString()}
+      <Figure name="Received" note={toRate(received, recent.minutes)}>
+        <CountLink count={received} href={hrefOf('live')} /> <small class="hint">{ofRecent}</small>
       </Figure>
-      <Figure name="Dead" note={`${recent.dead.toLocaleString()} ${ofRecent}`} isBad={dead > 0}>
-        <a href={hrefOf('deliveries', { state: 'dead' })}>{dead.toLocaleString()}</a>
-      </Figure>
-      <Figure name="Accepted" note={toRate(recent.accepted, recent.minutes)}>
-        {recent.accepted.toLocaleString()} <small class="hint">{ofRecent}</small>
-      </Figure>
-      <Figure name="Rejected" note={toRate(recent.rejected, recent.minutes)} isBad={recent.rejected > 0}>
-        {recent.rejected.toLocaleString()} <small class="hint">{ofRecent}</small>
+      <Figure name="Refused" note="with the reasons, by source" isBad={recent.rejected > 0}>
+        <CountLink count={recent.rejected} href={hrefOf('sources')} />
       </Figure>
       <Figure name="Repeated" note="not sent again">
         {recent.duplicate.toLocaleString()} <small class="hint">{ofRecent}</small>
       </Figure>
+      <Figure name="Routed" note="deliveries, one for each destination">
+        <CountLink count={recent.routed} href={hrefOf('deliveries', { from })} />
+      </Figure>
       <Figure name="Delivered" note={toRate(recent.delivered, recent.minutes)}>
-        {recent.delivered.toLocaleString()} <small class="hint">{ofRecent}</small>
+        <CountLink count={recent.delivered} href={hrefOf('deliveries', { from, state: 'delivered' })} />
+      </Figure>
+      <Figure name="To deliver" note={oldestNote(oldestAcceptedAt, at)}>
+        <CountLink count={open} href={hrefOf('deliveries', { state: 'waiting' })} />
       </Figure>
       <Figure name="Failed attempts" note={toRate(recent.failed, recent.minutes)} isBad={recent.failed > 0}>
         {recent.failed.toLocaleString()} <small class="hint">{ofRecent}</small>
       </Figure>
+      <Figure name="Dead" note={`${recent.dead.toLocaleString()} ${ofRecent}`} isBad={dead > 0}>
+        <CountLink count={dead} href={hrefOf('dead')} />
+      </Figure>
       <Figure name="Attempt duration, p95" note={latencyNote(overview)}>
         <Duration ms={recent.latest?.p95} />
       </Figure>
-      <Figure
-        name="Lost before ingest"
-        note={`by this process, since it started ${toDuration(process.uptime * 1_000)} ago`}
-        isBad={process.lostBeforeIngest > 0}
-      >
-        {process.lostBeforeIngest.toLocaleString()}
-      </Figure>
+      {process.lostBeforeIngest > 0 && (
+        <Figure
+          name="Lost before ingest"
+          note={`by this process, since it started ${toDuration(process.uptime * 1_000)} ago`}
+          isBad
+        >
+          {process.lostBeforeIngest.toLocaleString()}
+        </Figure>
+      )}
     </dl>
   );
 }

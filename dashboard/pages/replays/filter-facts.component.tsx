@@ -1,3 +1,4 @@
+import type { ReplayableState } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 import { Facts } from '../../components/facts.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toReasonText } from '../../components/reason-classes.js';
@@ -17,10 +18,15 @@ const NAMES = {
   to: 'Accepted before',
 };
 
+export interface FilterFactsProps {
+  state: ReplayableState;
+  filter: DeliveryFilter;
+}
+
 /** The fields of a filter, with their values. */
-export function FilterFacts({ filter }: { filter: DeliveryFilter }) {
+export function FilterFacts({ state, filter }: FilterFactsProps) {
   const fields = Object.entries(NAMES).filter(([field]) => field in filter);
-  if (fields.length === 0) return <p>All dead deliveries.</p>;
+  if (fields.length === 0) return <p>All {state} deliveries.</p>;
   return <Facts facts={fields.map(([field, name]) => [name, valueOf(field, filter[field]!)])} />;
 }
 

@@ -1,0 +1,71 @@
+import type { Attention, DestinationProblem } from '../../../lib/webhook-destination/admin/api/attention.routes.js';
+import { paceText } from '../../components/pace.util.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { Ago } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+
+/** Word of each problem, the state whose badge has the right colour, and what it means. */
+const PROBLEMS = {
+  down: ['down', 'down', 'its deliveries wait until one of them succeeds'],
+  failing: ['failing', 'dead', 'nothing was delivered lately'],
+  degraded: ['partly failing', 'waiting', 'some attempts fail'],
+  late: ['late', 'waiting', 'deliveries are due and not sent'],
+  limited: ['backlog', 'queued', ''],
+} as const;
+
+/** What needs attention, each with its last error and links to what is concerned; renders nothing if nothing does. */
+export function AttentionList({ attention: { destinations, counts } }: { attention: Attention }) {
+  if (destinations.length === 0) return null;
+  const others = Object.values(counts).reduce((sum, count) => sum + count, 0) - destinations.length;
+  return (
+    <section class="panel" aria-label="What needs attention">
+      <h2>Needs attention</h2>
+      <ul class="attention">
+        {destinations.map((problem) => (
+          <Problem key={problem.destination} problem={problem} />
+        ))}
+      </ul>
+      {others > 0 && (
+        <p class="hint">
+          <a href={hrefOf('destinations')}>{others.toLocaleString()} more destinations</a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Problem({
+  problem: { destination, problem, open, dead, dueAt, lastFailure, ...pace },
+}: {
+  problem: DestinationProblem;
+}) {
+  const [word, look, meaning] = PROBLEMS[problem];
+  const { rateLimit } = pace;
+  return (
+    <li>
+      <StateBadge state={look} label={word} />{' '}
+      <PlainText value={destination} max={60} href={hrefOf('destinations', {}, destination)} />:{' '}
+      {problem === 'limited' && rateLimit ? paceText({ ...pace, open, rateLimit }) : meaning}
+      {dueAt !== undefined && problem === 'late' && (
+        <>
+          , the first was due <Ago at={dueAt} />
+        </>
+      )}
+      .{' '}
+      {lastFailure && (
+        <span class="muted">
+          Last error <Ago at={lastFailure.at} />: <PlainText value={errorOf(lastFailure)} max={120} />.{' '}
+        </span>
+      )}
+      {open > 0 && (
+        <a href={hrefOf('deliveries', { destination, state: 'waiting' })}>{open.toLocaleString()} to deliver</a>
+      )}{' '}
+      {dead > 0 && <a href={hrefOf('dead', { destination })}>{dead.toLocaleString()} dead</a>}
+    </li>
+  );
+}
+
+function errorOf({ status, error, reason }: NonNullable<DestinationProblem['lastFailure']>): string {
+  return error ?? (status === undefined ? (reason ?? 'unknown') : `HTTP ${status}`);
+}

@@ -1,0 +1,56 @@
+import type { ReplayableState } from '../../../lib/webhook-destination/queue/delivery.interface.js';
+
+/** What a replay is called, by the state of its deliveries. */
+interface ReplayWords {
+  /** Button that replays one, and text that it is done. */
+  one: string;
+  done: string;
+  /** Button that opens the dialog for many: for all, and for all that match a filter. */
+  all: string;
+  matching: string;
+  /** Title of that dialog, and its button, which the number of deliveries follows. */
+  title: string;
+  start: string;
+  /** What will happen to a number of deliveries. */
+  outcome: string;
+  /** What happens to those that are left when it is cancelled. */
+  rest: string;
+}
+
+export const REPLAY_WORDS: Record<ReplayableState, ReplayWords> = {
+  dead: {
+    one: 'Replay…',
+    done: 'The delivery is queued again.',
+    all: 'Replay all…',
+    matching: 'Replay all that match…',
+    title: 'Replay dead deliveries?',
+    start: 'Replay',
+    outcome: 'will be sent again.',
+    rest: 'The remaining deliveries stay dead.',
+  },
+  delivered: {
+    one: 'Send again…',
+    done: 'The delivery is queued again.',
+    all: 'Send all again…',
+    matching: 'Send all that match again…',
+    title: 'Send delivered ones again?',
+    start: 'Send again',
+    outcome: 'will be sent again: receivers have got them already, and get them once more.',
+    rest: 'The remaining deliveries are not sent again.',
+  },
+  waiting: {
+    one: 'Try now',
+    done: 'The delivery is due now.',
+    all: 'Try all now…',
+    matching: 'Try all that match now…',
+    title: 'Try waiting deliveries now?',
+    start: 'Try now',
+    outcome: 'will be tried now.',
+    rest: 'The remaining deliveries wait for their next attempt.',
+  },
+};
+
+/** Returns the state of deliveries that can be replayed; undefined for another. */
+export function toReplayable(state: string | undefined): ReplayableState | undefined {
+  return state !== undefined && Object.hasOwn(REPLAY_WORDS, state) ? (state as ReplayableState) : undefined;
+}
