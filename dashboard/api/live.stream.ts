@@ -1,9 +1,9 @@
 import type { LiveEvent, LiveFilter, LiveKind } from '../../lib/webhook-destination/admin/live/live.event.js';
 import { get, toUrl } from './api.client.js';
 
-export type { LiveEvent, LiveFilter };
+export type { LiveEvent, LiveFilter, LiveKind };
 
-const KINDS: readonly LiveKind[] = ['message', 'rejected', 'delivered', 'retry', 'dead'];
+const KINDS: readonly LiveKind[] = ['message', 'duplicate', 'rejected', 'delivered', 'retry', 'dead'];
 
 /** Delay before a refused stream is opened again, in ms. */
 const RETRY_AFTER = 5_000;

@@ -87,3 +87,42 @@ export function SelectField({ value, onValue, options, ...field }: SelectFieldPr
     </Field>
   );
 }
+
+export interface SuggestionFieldProps extends Omit<FieldProps, 'children'> {
+  value: string;
+  placeholder: string;
+  suggestions: readonly string[];
+  /** Called with each letter. */
+  onTyped: (text: string) => void;
+  /** Called when a suggestion is chosen, on Enter, and when the field is left. */
+  onValue: (value: string) => void;
+}
+
+/** A field for one line of text, which suggests some. */
+export function SuggestionField({ value, placeholder, suggestions, onTyped, onValue, ...field }: SuggestionFieldProps) {
+  const list = useId();
+  return (
+    <Field {...field}>
+      {(input) => (
+        <>
+          <input
+            {...input}
+            type="search"
+            list={list}
+            value={value}
+            placeholder={placeholder}
+            autocomplete="off"
+            spellcheck={false}
+            onInput={(event) => onTyped(event.currentTarget.value)}
+            onChange={(event) => onValue(event.currentTarget.value)}
+          />
+          <datalist id={list}>
+            {suggestions.map((text) => (
+              <option key={text} value={text} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}

@@ -54,6 +54,8 @@ export type {
   Claim,
   ClaimLimit,
   DeliveryStore,
+  Insertion,
+  MessageKey,
   Settlement,
   StoreBatch,
   StoreOwner,

@@ -32,7 +32,9 @@ export interface DestinationExplanation {
   selected: boolean;
   /** Why the destination does not receive the message. */
   reason?: RouteReason;
-  /** The request that the destination would receive. */
+  /** True if a message with this messageId has been accepted for it, so that this one would not be sent to it. */
+  repeated?: true;
+  /** The request that the destination would receive, or would if the message were no repeated one. */
   request?: RequestPreview;
 }
 
@@ -107,6 +109,7 @@ export class MessageExplainer {
     const given = { destination: '', source: name, messageId, userId, body, acceptedAt: this.queue.now() };
     const delivery = toDelivery(given, messageId);
     const explained = await this.routes(name, accepted, { delivery });
+    await this.addRepeats(accepted.messageId, name, explained);
     return { source: name, accepted: true, messageId, body: body.toString(), ...explained };
   }
 
@@ -151,6 +154,13 @@ export class MessageExplainer {
       shown.push({ destination, selected, ...(reason && { reason }), ...(request && { request }) });
     }
     return { destinations: shown, left: all.length - shown.length, ofOtherSources: every.length - all.length };
+  }
+
+  /** Adds which of the destinations would not be sent the message again. */
+  private async addRepeats(messageId: string, source: string, { destinations }: Routes): Promise<void> {
+    const selected = destinations.filter(({ selected }) => selected).map(({ destination }) => destination);
+    const known = new Set(await this.queue.remembers({ source, messageId }, selected));
+    for (const explained of destinations) if (known.has(explained.destination)) explained.repeated = true;
   }
 
   private preview(options: DestinationOptions, delivery: Delivery): RequestPreview {

@@ -108,8 +108,8 @@ export class WebhookDestinationOptions {
   telemetry?: Telemetry;
 
   /**
-   * Maximum number of destinations, and of receiver hosts, with their own metric series, in order of first use. All
-   * others share the name `_other`. Whole number above 0.
+   * Maximum number of destinations, and of receiver hosts, with their own metric series: the destinations with the most
+   * messages, and hosts in order of first use. All others share the name `_other`. Whole number above 0.
    * @default 200
    */
   @Must('be a whole number above 0', isPositiveInteger)

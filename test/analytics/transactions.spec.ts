@@ -1,14 +1,19 @@
 import { trace } from '@opentelemetry/api';
 import { memoryQueue, AnalyticsModule, AnalyticsService, TransactionError } from 'nestjs-analytics-relay';
+import { ExpressAdapter } from '@nestjs/platform-express';
+import { postgresQueue } from 'nestjs-analytics-relay/postgres';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.js';
+import { readMetrics, sumOf } from '../support/prometheus.js';
 import { Relay } from '../support/relay.js';
+import { startRelayApp } from '../support/relay.app.js';
 import { describeOnEach, POSTGRES_URL, postgresStore, queryPostgres } from '../support/services.js';
 import { Tracing } from '../support/tracing.js';
 import { startTransactional } from '../support/transactions.js';
+import { waitFor } from '../support/wait-for.js';
 
 const ordered = (messageId: string) => ({ userId: 'u1', event: 'Ordered', messageId });
 const posted = (messageId: string) => ({ type: 'track', ...ordered(messageId) });
@@ -81,6 +86,32 @@ await describeOnEach([postgresStore], (store) => {
       await analytics.inTransaction(client).track(ordered('m1'));
       await client.query('COMMIT');
       expect(await rows()).toEqual([{ id: 'm1' }]);
+    });
+
+    it('counts as repeated once it is committed, if its messageId was', async () => {
+      const { options: place, remove } = postgresStore.create();
+      afterwards(remove);
+      const queue = postgresQueue({ connection: POSTGRES_URL, prefix: place.prefix! });
+      const { app, host, relay } = await startRelayApp(afterwards, new ExpressAdapter(), {
+        options: { queue, admin: { token: 'secret' } },
+        metadata: { imports: [AnalyticsModule.forRoot({ writeKey: 'wk_shop' })] },
+      });
+      const client = new pg.Client({ connectionString: POSTGRES_URL });
+      await client.connect();
+      afterwards(() => client.end());
+      await client.query('BEGIN');
+      const tx = app.get(AnalyticsService).inTransaction(client);
+      for (const id of ['m1', 'm2', 'm1']) await tx.track(ordered(id));
+      await client.query('COMMIT; BEGIN');
+      await tx.track(ordered('m2'));
+      await client.query('ROLLBACK; BEGIN');
+      await relay.accept('wk_shop', [posted('m3'), posted('m1'), posted('m2')], { transaction: client });
+      await client.query('COMMIT');
+      const read = async (name: string, labels?: Record<string, string>) =>
+        sumOf(await readMetrics(host, 'secret'), name, labels);
+      await waitFor(async () => (await read('analytics_relay_ingest_duplicate_total')) === 3);
+      const enqueued = { messaging_operation_name: 'enqueue' };
+      expect(await read('messaging_client_sent_messages_total', enqueued)).toBe(3);
     });
 
     it('waits for an open transaction that has its messageId, and replaces it if that is rolled back', async () => {

@@ -78,6 +78,19 @@ const facts = (page: Page) => page.getByRole('region', { name: 'Acceptance' });
     expect(receiver.webhooks).toEqual([]);
   });
 
+  it('says that a repeated message is not sent again', async () => {
+    const { page, relay, receiver } = await open(createAdapter(), { hash: '#/explain' });
+    const message = { type: 'track', userId: 'u1', event: 'Ordered', messageId: 'm1' };
+    await relay.accept('wk_shop', [message]);
+    await receiver.received(1);
+    await explain(page, message);
+    await page.getByText('0 destinations get it, 1 destination is not sent it again', { exact: true }).waitFor();
+    const summary = page.locator('summary').filter({ hasText: 'Webhooks' });
+    expect(await summary.innerText()).toContain('not sent again');
+    await explain(page, { ...message, messageId: 'm2' });
+    await page.getByText('1 destination gets it', { exact: true }).waitFor();
+  });
+
   it('says which rule a message breaks', async () => {
     const { page } = await open(createAdapter(), { hash: '#/explain' });
     await explain(page, { type: 'track', userId: 'u1' });

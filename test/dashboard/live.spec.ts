@@ -66,7 +66,9 @@ const setHidden = (page: Page, isHidden: boolean) =>
       await page.keyboard.type('Viewed');
       await page.keyboard.press('Enter');
       await page.getByText('No events yet.').waitFor();
-      await page.getByText('Outcomes are hidden: only accepted messages have a type, event and user.').waitFor();
+      await page
+        .getByText('Outcomes are hidden: only accepted and repeated messages have a type, event and user.')
+        .waitFor();
       expect(page.url()).toBe(`${host}/relay/#/live?kind=message&event=Viewed`);
       await page.getByText(OPEN).waitFor();
       await relay.accept('wk_shop', [track('m3'), track('m4', { event: 'Viewed' })]);
@@ -75,6 +77,16 @@ const setHidden = (page: Page, isHidden: boolean) =>
       expect(await page.getByText(/reconnected/).count()).toBe(0);
       await page.getByRole('link', { name: 'Clear' }).click();
       await waitFor(async () => (await page.getByLabel('Event', { exact: true }).inputValue()) === '');
+    });
+
+    it('say of a repeated message that it is not sent again', async () => {
+      const { page, relay } = await open(createAdapter(), { hash: '#/live?kind=duplicate' });
+      await page.getByText(OPEN).waitFor();
+      await relay.accept('wk_shop', [track('m1'), track('m1')]);
+      await rows(page).filter({ hasText: 'not sent again to 1 destination' }).waitFor();
+      expect(await rows(page).locator('.badge').allTextContents()).toEqual(['repeated']);
+      expect(await rows(page).getByText('Webhooks').count()).toBe(1);
+      await page.getByLabel('Kind').selectOption('Repeated');
     });
 
     it('stop while paused, and are counted', async () => {

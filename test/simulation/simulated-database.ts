@@ -4,6 +4,7 @@ import type { CheckedQuery } from '../../lib/webhook-destination/queue/query.uti
 import type { Retention } from '../../lib/webhook-destination/queue/retention.options.js';
 import type {
   Claim,
+  Insertion,
   ReplayQuery,
   Settlement,
   StoreBatch,
@@ -109,7 +110,7 @@ export class SimulatedDatabase {
     this.announce(names);
   }
 
-  async insert(mark: number, batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Delivery[][]> {
+  async insert(mark: number, batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Insertion[]> {
     const deliveries = batches.flatMap((batch) => batch.deliveries);
     if (!beyondLimit && (await this.countOpen()) + deliveries.length > this.maxOpen) {
       throw new this.code.QueueFullError('the simulated database is full');
@@ -118,7 +119,7 @@ export class SimulatedDatabase {
     const given = batches.map((batch) => ({ ...batch, leased: batch.leased && isOpen }));
     const inserted = await this.memory.insert(given, now);
     this.ledger?.inserted(deliveries);
-    for (const delivery of inserted.flat()) this.lease(mark, delivery);
+    for (const delivery of inserted.flatMap(({ leased }) => leased)) this.lease(mark, delivery);
     const unleased = given.filter(({ leased }) => !leased).map((batch) => batch.deliveries[0]!.destination);
     this.announce(unleased, mark);
     return inserted;

@@ -1,10 +1,6 @@
 import { Observable, Subject } from 'rxjs';
 
-import type {
-  Delivery,
-  DeliveryCount,
-  QueueCondition,
-} from '../../lib/webhook-destination/queue/delivery.interface.js';
+import type { DeliveryCount, QueueCondition } from '../../lib/webhook-destination/queue/delivery.interface.js';
 import type { CheckedSearch } from '../../lib/webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../lib/webhook-destination/queue/query.util.js';
 import type { RegistryStore } from '../../lib/webhook-destination/queue/registry-store.interface.js';
@@ -13,6 +9,8 @@ import type { SeriesRecord, SeriesStore } from '../../lib/webhook-destination/qu
 import type {
   ClaimLimit,
   DeliveryStore,
+  Insertion,
+  MessageKey,
   ReplayQuery,
   Settlement,
   StoreBatch,
@@ -119,8 +117,12 @@ export class SimulatedStore implements DeliveryStore {
     this.timer = setInterval(() => void keepUp().catch(() => undefined), interval);
   }
 
-  insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Delivery[][]> {
+  insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Insertion[]> {
     return this.call(() => this.database.insert(this.mark, batches, this.isShared ? this.now() : now, beyondLimit));
+  }
+
+  remembers(message: MessageKey, destinations: readonly string[], now: number): Promise<string[]> {
+    return this.call(() => this.database.memory.remembers(message, destinations, now));
   }
 
   claim(destination: string, { deliveries }: ClaimLimit, now: number) {

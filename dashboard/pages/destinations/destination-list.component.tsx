@@ -26,10 +26,16 @@ const ORDERS = [
 
 /** All destinations. */
 export function DestinationList({ query }: { query: URLSearchParams }) {
+  const name = query.get('name') ?? '';
   const field = query.get('metadata') ?? '';
   const value = query.get('value') ?? '';
   const sort = query.get('sort') ?? 'health';
-  const filter = { sort, ...(field !== '' && value !== '' && { [`metadata.${field}`]: value }) };
+  const wanted = {
+    ...(name !== '' && { name }),
+    ...(field !== '' && value !== '' && { [`metadata.${field}`]: value }),
+  };
+  const isFiltered = Object.keys(wanted).length > 0;
+  const filter = { ...wanted, sort };
   const list = useKeyset(
     (cursor, signal) => getPortion<Destination>('destinations', { ...filter, figures: 'true', cursor }, signal),
     JSON.stringify(filter),
@@ -44,14 +50,14 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
           New destination
         </Button>
       </PageHeading>
-      <Filters key={`${field} ${value}`} field={field} value={value} sort={sort} />
+      <Filters key={JSON.stringify(filter)} name={name} field={field} value={value} sort={sort} />
       <KeysetTable
         list={{ ...list, rows }}
         caption="Destinations"
         keyOf={({ name }) => name}
         empty={
-          <EmptyState title={field ? 'No destination has this metadata.' : 'No destinations yet.'}>
-            {!field && <p>A destination is one receiver, with the messages it gets.</p>}
+          <EmptyState title={isFiltered ? 'No destination has this name and metadata.' : 'No destinations yet.'}>
+            {!isFiltered && <p>A destination is one receiver, with the messages it gets.</p>}
           </EmptyState>
         }
         columns={[
@@ -117,25 +123,22 @@ function Urls({ urls: [first, ...others] }: { urls: string[] }) {
 }
 
 /** Searches when the form is submitted, rather than with each letter. */
-function Filters(before: { field: string; value: string; sort: string }) {
-  const [name, setName] = useState('');
+function Filters(before: { name: string; field: string; value: string; sort: string }) {
+  const [name, setName] = useState(before.name);
   const [field, setField] = useState(before.field);
   const [value, setValue] = useState(before.value);
+  const { sort } = before;
   return (
-    <Form
-      class="filters"
-      onSubmit={() => {
-        if (name !== '') goTo(hrefOf('destinations', {}, name));
-        else replaceQuery({ metadata: field, value, sort: before.sort });
-      }}
-    >
+    <Form class="filters" onSubmit={() => replaceQuery({ name, metadata: field, value, sort })}>
       <SelectField
         label="Order"
-        value={before.sort}
+        value={sort}
         options={ORDERS}
-        onValue={(sort) => replaceQuery({ metadata: before.field, value: before.value, sort })}
+        onValue={(order) =>
+          replaceQuery({ name: before.name, metadata: before.field, value: before.value, sort: order })
+        }
       />
-      <TextField label="Name" value={name} onValue={setName} placeholder="exact" />
+      <TextField label="Name" value={name} onValue={setName} placeholder="or a part of it" />
       <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" isRequired={value !== ''} />
       <TextField label="Metadata value" value={value} onValue={setValue} isRequired={field !== ''} />
       <div>

@@ -55,8 +55,11 @@ export function toSummary({ accepted, fault, destinations }: Explanation): strin
 }
 
 function toCount(destinations: DestinationExplanation[]): string {
-  const receivers = destinations.filter(({ request }) => request && request.note === undefined);
-  return countOf(receivers.length, 'destination gets it', 'destinations get it');
+  const sent = destinations.filter(({ request }) => request && request.note === undefined);
+  const repeated = sent.filter((destination) => destination.repeated);
+  const text = countOf(sent.length - repeated.length, 'destination gets it', 'destinations get it');
+  if (repeated.length === 0) return text;
+  return `${text}, ${countOf(repeated.length, 'destination is', 'destinations are')} not sent it again`;
 }
 
 const toText = (value: string | undefined) => (value ? <PlainText value={value} max={1_000} /> : undefined);
@@ -73,21 +76,23 @@ interface DestinationViewProps extends RequestViewProps {
 
 /** Renders its content only while open, because 100 bodies would be slow. */
 function DestinationView({ explained, body, isOpenAtFirst }: DestinationViewProps) {
-  const { destination, selected, reason, request } = explained;
-  const [isOpen, setOpen] = useState(isOpenAtFirst && selected);
+  const { destination, reason } = explained;
+  const [isOpen, setOpen] = useState(isOpenAtFirst && explained.selected);
   return (
     <details class="panel" open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
-        <PlainText value={destination} /> <StateBadge {...toBadge(selected, request)} />
+        <PlainText value={destination} /> <StateBadge {...toBadge(explained)} />
         {reason && <span class="hint"> The destination {ROUTE_REASONS[reason]}.</span>}
+        {explained.repeated && <span class="hint"> A message with this id has been accepted for it.</span>}
       </summary>
       {isOpen && <RequestView explained={explained} body={body} />}
     </details>
   );
 }
 
-function toBadge(selected: boolean, request: DestinationExplanation['request']): { state: string; label: string } {
+function toBadge({ selected, repeated, request }: DestinationExplanation): { state: string; label: string } {
   if (!selected) return { state: 'none', label: 'does not get it' };
+  if (repeated) return { state: 'duplicate', label: 'not sent again' };
   return request?.note !== undefined
     ? { state: 'waiting', label: 'selected, but nothing is sent' }
     : { state: 'delivered', label: 'gets it' };

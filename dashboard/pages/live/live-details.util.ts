@@ -5,12 +5,15 @@ import { toClock, toDuration } from '../../components/time.component.js';
 
 /** Describes an event in a few words. */
 export function toDetails(event: LiveEvent): string {
-  const { attempt, nextAttemptAt, reason, message, destinations = [] } = event;
+  const { attempt, nextAttemptAt, reason, message, destinations = [], repeated = [] } = event;
   switch (event.kind) {
-    case 'message':
-      return destinations.length === 0
-        ? 'no destination gets it'
-        : `for ${countOf(destinations.length, 'destination', 'destinations')}`;
+    case 'message': {
+      if (destinations.length === 0) return 'no destination gets it';
+      const text = `for ${destinationsOf(destinations)}`;
+      return repeated.length === 0 ? text : `${text}; not sent again to ${destinationsOf(repeated)}`;
+    }
+    case 'duplicate':
+      return `not sent again to ${destinationsOf(repeated)}`;
     case 'rejected':
       return String(message);
     case 'dead':
@@ -21,6 +24,8 @@ export function toDetails(event: LiveEvent): string {
       return `attempt ${String(attempt)}: ${toResults(event)}; next at ${toClock(Number(nextAttemptAt))}`;
   }
 }
+
+const destinationsOf = (names: string[]) => countOf(names.length, 'destination', 'destinations');
 
 function toResults({ results }: LiveEvent): string {
   if (Array.isArray(results) && results.length === 0) return 'nothing sent: dropped by the transform';

@@ -10,6 +10,7 @@ import { hrefOf } from '../../shell/hash.router.js';
 const KINDS = [
   ['', 'All'],
   ['message', 'Accepted'],
+  ['duplicate', 'Repeated'],
   ['rejected', 'Rejected'],
   ['delivered', 'Delivered'],
   ['retry', 'Retry'],
@@ -46,7 +47,7 @@ export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter
         {key !== '{}' && <a href={hrefOf('live')}>Clear</a>}
       </div>
       {(filter.type ?? filter.event ?? filter.userId) && (
-        <p class="hint">Outcomes are hidden: only accepted messages have a type, event and user.</p>
+        <p class="hint">Outcomes are hidden: only accepted and repeated messages have a type, event and user.</p>
       )}
     </Form>
   );

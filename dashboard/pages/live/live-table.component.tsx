@@ -1,5 +1,6 @@
 import { Component } from 'preact';
 
+import type { LiveKind } from '../../api/live.stream.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { StateBadge } from '../../components/state-badge.component.js';
@@ -19,6 +20,9 @@ const COLUMNS = [
   ['Message', 'name'],
   ['Details', 'details'],
 ] as const;
+
+/** Names of the kinds that are shown by another one. */
+const LABELS: Partial<Record<LiveKind, string>> = { message: 'accepted', duplicate: 'repeated' };
 
 /** Table of events, newest first. */
 export function LiveTable({ rows }: { rows: LiveRow[] }) {
@@ -53,16 +57,17 @@ class Row extends Component<{ row: LiveRow }> {
 
   override render() {
     const { event } = this.props.row;
-    const { kind, at, source, destination, destinations, messageId, userId } = event;
+    const { kind, at, source, destination, destinations = [], repeated = [], messageId, userId } = event;
     const details = toDetails(event);
-    const name = destination ?? (destinations?.length === 1 ? destinations[0] : undefined);
+    const names = [...destinations, ...repeated];
+    const name = destination ?? (names.length === 1 ? names[0] : undefined);
     return (
       <tr>
         <td>
           <Time at={at} look="time" />
         </td>
         <td>
-          <StateBadge state={kind} label={kind === 'message' ? 'accepted' : kind} />
+          <StateBadge state={kind} label={LABELS[kind] ?? kind} />
         </td>
         <td>
           <PlainText value={source} max={80} />

@@ -1,46 +1,50 @@
 import { CountLink } from '../../components/count-link.component.js';
+import { countOf } from '../../components/count.util.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import type { DestinationCounts } from './destination-counts.js';
-
-/** Maximum number of rows. */
-const MAX_ROWS = 100;
+import type { DestinationCounts } from '../../../lib/webhook-destination/admin/api/destination-counts.js';
+import type { Overview } from './overview.answer.js';
 
 /** Number of deliveries by destination and state, each a link to the deliveries. */
-export function CountsTable({ rows, down }: { rows: DestinationCounts[]; down: string[] }) {
-  const isDown = new Set(down);
+export function CountsTable({ destinations, others }: Pick<Overview, 'destinations' | 'others'>) {
   return (
     <section class="panel">
       <h2>Deliveries by destination</h2>
       <Table
         caption="Deliveries by destination and state"
-        rows={rows.slice(0, MAX_ROWS)}
+        rows={destinations}
         keyOf={({ destination }) => destination}
         columns={[
           {
             title: 'Destination',
-            cell: ({ destination }) => (
+            cell: ({ destination, down }) => (
               <>
-                <PlainText value={destination} /> {isDown.has(destination) && <StateBadge state="down" />}
+                <PlainText value={destination} /> {down && <StateBadge state="down" />}
               </>
             ),
           },
           ...DELIVERY_STATES.map(([state, title]) => ({
             title,
             isNumber: true,
-            cell: ({ destination, [state]: count }: DestinationCounts) => (
-              <CountLink count={count} href={hrefOf('deliveries', { state, destination })} />
+            cell: ({ destination, counts }: DestinationCounts) => (
+              <CountLink count={counts[state]} href={hrefOf('deliveries', { state, destination })} />
             ),
           })),
         ]}
       />
-      {rows.length > MAX_ROWS && (
+      {others.destinations > 0 && (
         <p class="hint">
-          Showing the {MAX_ROWS} destinations with the most undelivered messages, of {rows.length.toLocaleString()}.
+          Showing the {destinations.length} destinations that most need attention. The{' '}
+          {countOf(others.destinations, 'other has', 'others have')} {toText(others.counts)}:{' '}
+          <a href={hrefOf('destinations')}>all destinations</a>.
         </p>
       )}
     </section>
   );
+}
+
+function toText(counts: Overview['counts']): string {
+  return DELIVERY_STATES.map(([state]) => `${(counts[state] ?? 0).toLocaleString()} ${state}`).join(', ');
 }

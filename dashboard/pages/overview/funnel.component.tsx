@@ -8,10 +8,10 @@ import type { Overview } from './overview.answer.js';
 /** What became of the messages lately, step by step, and key figures of the relay's health. */
 export function Funnel({ overview }: { overview: Overview }) {
   const { at, open, oldestAcceptedAt, recent, process, counts } = overview;
-  const dead = counts.filter(({ state }) => state === 'dead').reduce((sum, { count }) => sum + count, 0);
+  const { dead = 0 } = counts;
   const ofRecent = `in the last ${recent.minutes} min`;
   const from = String(at - recent.minutes * 60_000);
-  const received = recent.accepted + recent.rejected;
+  const received = recent.accepted + recent.rejected + recent.duplicate;
   return (
     <dl class="figures">
       <Figure name="Received" note={toRate(received, recent.minutes)}>
@@ -19,6 +19,9 @@ export function Funnel({ overview }: { overview: Overview }) {
       </Figure>
       <Figure name="Refused" note="with the reasons, by source" isBad={recent.rejected > 0}>
         <CountLink count={recent.rejected} href={hrefOf('sources')} />
+      </Figure>
+      <Figure name="Repeated" note="not sent again">
+        <CountLink count={recent.duplicate} href={hrefOf('live', { kind: 'duplicate' })} />
       </Figure>
       <Figure name="Routed" note="deliveries, one for each destination">
         <CountLink count={recent.routed} href={hrefOf('deliveries', { from })} />

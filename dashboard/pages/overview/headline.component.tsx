@@ -26,7 +26,7 @@ function sentenceOf({ open, counts: all }: Overview, { counts, destinations }: A
       text: `${countOf(fail || late, 'destination', 'destinations')} ${what}: ${names.join(', ')}${more}.`,
     };
   }
-  const dead = all.reduce((sum, { state, count }) => sum + (state === 'dead' ? count : 0), 0);
+  const { dead = 0 } = all;
   const except = dead === 0 ? '' : `, except ${countOf(dead, 'dead delivery', 'dead deliveries')}`;
   if (open === 0) return { isBad: dead > 0, text: `All is delivered${except}.` };
   return {

@@ -1,16 +1,13 @@
-import type { DeliveryCount } from '../../../lib/webhook-destination/queue/delivery.interface.js';
+import type { CountsSummary } from '../../../lib/webhook-destination/admin/api/destination-counts.js';
 import type { Counter, SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 
 /** Answer of `GET overview`. */
-export interface Overview {
+export interface Overview extends CountsSummary {
   at: number;
-  counts: DeliveryCount[];
   /** Number of deliveries still to be delivered. */
   open: number;
   oldestAcceptedAt: number | null;
   recent: Record<Counter, number> & { minutes: number; latest: SeriesPoint | null };
-  /** Names of the destinations that are down. */
-  down: string[];
   process: { lostBeforeIngest: number; uptime: number };
 }
 

@@ -9,7 +9,6 @@ import { Problem } from '../../components/problem.component.js';
 import type { Route } from '../../shell/hash.router.js';
 import { AttentionList } from './attention.component.js';
 import { CountsTable } from './counts-table.component.js';
-import { toDestinationCounts } from './destination-counts.js';
 import { Funnel } from './funnel.component.js';
 import { Headline } from './headline.component.js';
 import type { Overview } from './overview.answer.js';
@@ -52,20 +51,21 @@ interface AnswerProps {
 }
 
 function Answer({ overview, attention, query }: AnswerProps) {
-  const rows = toDestinationCounts(overview.counts);
+  const { destinations } = overview;
+  const isEmpty = Object.keys(overview.counts).length === 0;
   return (
     <>
-      {attention && rows.length > 0 && <Headline overview={overview} attention={attention} />}
+      {attention && !isEmpty && <Headline overview={overview} attention={attention} />}
       {attention && <AttentionList attention={attention} />}
       <Funnel overview={overview} />
-      {rows.length === 0 ? (
+      {isEmpty ? (
         <EmptyState title="The queue has no deliveries.">
           <p>They appear here once a source sends a message that a destination gets.</p>
         </EmptyState>
       ) : (
-        <CountsTable rows={rows} down={overview.down} />
+        <CountsTable {...overview} />
       )}
-      <Series now={overview.at} query={query} destinations={rows.map(({ destination }) => destination)} />
+      <Series now={overview.at} query={query} destinations={destinations.map(({ destination }) => destination)} />
     </>
   );
 }

@@ -4,7 +4,6 @@ import { get } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { Chart, type ChartLine } from '../../components/chart.component.js';
 import { SelectField } from '../../components/field.component.js';
-import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
 import { HOUR, toSpans } from '../../components/span.util.js';
 import { type Column, Table } from '../../components/table.component.js';
@@ -12,6 +11,7 @@ import { Duration, Time } from '../../components/time.component.js';
 import { replaceQuery } from '../../shell/hash.router.js';
 import type { SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 import type { Timeseries } from './overview.answer.js';
+import { DestinationField } from './destination-field.component.js';
 import { addPoint, type Metric, toChartData } from './series.util.js';
 
 /** Time between two readings of the series, in ms. The relay writes it every 10 s. */
@@ -27,6 +27,7 @@ const COUNTS: (ChartLine & { metric: Metric })[] = [
   { metric: 'delivered', label: 'Delivered', colour: '--good' },
   { metric: 'failed', label: 'Failed attempts', colour: '--warn', dash: [3, 3] },
   { metric: 'dead', label: 'Dead', colour: '--bad' },
+  { metric: 'duplicate', label: 'Repeated', colour: '--muted', dash: [1, 3] },
   { metric: 'rejected', label: 'Rejected', colour: '--accent', dash: [8, 3, 2, 3] },
 ];
 
@@ -35,13 +36,11 @@ const LATENCIES: (ChartLine & { metric: Metric })[] = [
   { metric: 'p95', label: 'p95', colour: '--warn', dash: [6, 4], hasGaps: true },
 ];
 
-/** Maximum number of destinations to choose from. */
-const MAX_NAMES = 200;
-
 export interface SeriesProps {
   /** Time of the relay, in ms since the epoch: the clock of the browser may be wrong. */
   now: number;
   query: URLSearchParams;
+  /** Destinations that are suggested first. */
   destinations: string[];
 }
 
@@ -53,7 +52,6 @@ export function Series({ now, query, destinations }: SeriesProps) {
   const load = (signal: AbortSignal, isPoll: boolean) =>
     get<Timeseries>('timeseries', { query: { destination, from: now - length }, signal, isPoll });
   const { answer, error, reload } = useAnswer(load, `${period} ${destination}`, EVERY);
-  const names = [...new Set([...(destination ? [destination] : []), ...destinations.slice(0, MAX_NAMES)])];
   const choose = (change: object) => replaceQuery({ destination, period, ...change });
   return (
     <section class="panel">
@@ -61,10 +59,9 @@ export function Series({ now, query, destinations }: SeriesProps) {
         <h2>By the minute</h2>
         <div class="filters">
           <SelectField label="Period" value={period} options={PERIODS} onValue={(value) => choose({ period: value })} />
-          <SelectField
-            label="Destination"
+          <DestinationField
             value={destination}
-            options={[['', 'All'], ...names.map((name) => [name, toPlainText(name, 60)] as const)]}
+            suggested={destinations}
             onValue={(value) => choose({ destination: value })}
           />
         </div>

@@ -26,6 +26,7 @@ export function addPoint(sum: SeriesPoint, point: SeriesPoint): SeriesPoint {
     at: sum.at,
     accepted: sum.accepted + point.accepted,
     rejected: sum.rejected + point.rejected,
+    duplicate: sum.duplicate + point.duplicate,
     routed: sum.routed + point.routed,
     delivered: sum.delivered + point.delivered,
     failed: sum.failed + point.failed,

@@ -67,6 +67,7 @@ function Status({ source: { name, fault, figures, previousKeyUntil, createdAt, u
           ['Last seen', <LastSeen {...figures} />],
           ['Rate', toRate(rateOf(figures))],
           ['Accepted, last day', figures.accepted.toLocaleString()],
+          ['Repeated, last day', figures.duplicate.toLocaleString()],
           ['Refused, last day', refusedCount(figures).toLocaleString()],
           ['Previous write key', previousKeyUntil && <>also valid until {<Time at={previousKeyUntil} />}</>],
           ['Created', createdAt && <Time at={createdAt} />],

@@ -24,13 +24,6 @@ export class BoundedNames {
     return new BoundedNames(MAX_RESULTS, OTHER_ERROR);
   }
 
-  /** Returns a copy for one reading, which may assign the remaining places to other names. */
-  copy(): BoundedNames {
-    const copy = new BoundedNames(this.size, this.other);
-    for (const name of this.names) copy.names.add(name);
-    return copy;
-  }
-
   valueOf(name: string): string {
     if (this.names.has(name)) return name;
     if (this.names.size >= this.size) return this.other;

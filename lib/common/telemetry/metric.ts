@@ -16,7 +16,7 @@ interface MetricInfo {
 }
 
 /** A metric with a series for each combination of attributes. */
-abstract class SeriesMetric<S> {
+abstract class SeriesMetric<S extends { readonly attributes: Attributes }> {
   private readonly series = new Map<string, S>();
 
   constructor(readonly info: MetricInfo) {}
@@ -27,6 +27,11 @@ abstract class SeriesMetric<S> {
     let series = this.series.get(key);
     if (series === undefined) this.series.set(key, (series = this.create(attributes)));
     return series;
+  }
+
+  /** Ends series; later ones with the same attributes begin at 0. */
+  end(isEnded: (attributes: Attributes) => boolean): void {
+    for (const [key, { attributes }] of this.series) if (isEnded(attributes)) this.series.delete(key);
   }
 
   collect(): S[] {
@@ -101,3 +106,10 @@ export class Histogram extends SeriesMetric<Distribution> {
 }
 
 export type Metric = Counter | Gauge | Histogram;
+
+/** Ends the series of destinations. */
+export function endOf(metrics: readonly (Counter | Histogram)[], destinations: ReadonlySet<string>): void {
+  const isEnded = ({ destination, 'messaging.destination.name': name = destination }: Attributes) =>
+    destinations.has(String(name));
+  for (const metric of metrics) metric.end(isEnded);
+}

@@ -1,7 +1,7 @@
 import { foundOnce } from '../found-once.util.js';
 import { BoundedNames } from './bounded.names.js';
 import { errorTypeOf, SYSTEM } from './attributes.util.js';
-import { Counter, Histogram, type Metric } from './metric.js';
+import { Counter, endOf, Histogram, type Metric } from './metric.js';
 
 /** Metrics of messages that clients send, or that ingest queues. */
 export class OperationMetrics {
@@ -21,6 +21,12 @@ export class OperationMetrics {
   readonly all: readonly Metric[] = [this.sent, this.duration];
 
   constructor(private readonly operation: 'send' | 'enqueue') {}
+
+  /** Ends the series of destinations. */
+  end(names: ReadonlySet<string>): void {
+    endOf([this.sent, this.duration], names);
+    for (const name of names) this.errorsOf.forget(name);
+  }
 
   /** @returns ends the measurement for a destination; `error` is why the messages were not accepted, if they were not */
   begin(): (destination: string, count: number, error?: unknown) => void {

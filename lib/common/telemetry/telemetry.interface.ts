@@ -64,6 +64,9 @@ export interface Telemetry extends ClientTelemetry, RelayTelemetry {
   observe?(metrics: readonly Metric[]): (() => void) | void;
 }
 
+/** The part that observes attempts. */
+export type DispatchTelemetry = Pick<RelayTelemetry, 'attempt' | 'deadLetter'>;
+
 export function isTelemetry(value: unknown): boolean {
   return hasMethods(value, ['send', 'enqueue', 'attempt'], ['create', 'follow', 'observe', 'deadLetter']);
 }

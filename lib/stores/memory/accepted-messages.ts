@@ -21,25 +21,29 @@ export class AcceptedMessages {
 
   constructor(private readonly bound: Required<RetentionBound>) {}
 
-  /** Records the message ids of a batch for one destination and source; returns the deliveries whose ids are new. */
+  /** Records the message ids of a batch for one destination and source; returns the deliveries whose ids are known. */
   add(deliveries: NewDelivery[], now: number): NewDelivery[] {
     this.forget(now);
-    const { destination, source } = deliveries[0]!;
-    const scope = `${destination.length} ${destination}${source}`;
+    const scope = scopeOf(deliveries[0]!);
     const known = this.scopes.get(scope) ?? new Set();
     this.scopes.set(scope, known);
-    const added: NewDelivery[] = [];
+    const repeated: NewDelivery[] = [];
     const messageIds: string[] = [];
     for (const delivery of deliveries) {
       const { messageId } = delivery;
       const { size } = known;
-      if (known.add(messageId).size === size) continue;
-      added.push(delivery);
-      messageIds.push(messageId);
+      if (known.add(messageId).size === size) repeated.push(delivery);
+      else messageIds.push(messageId);
     }
-    if (added.length > 0) this.batches.push({ scope, messageIds, acceptedAt: now });
-    this.count += added.length;
-    return added;
+    if (messageIds.length > 0) this.batches.push({ scope, messageIds, acceptedAt: now });
+    this.count += messageIds.length;
+    return repeated;
+  }
+
+  /** Whether a message is remembered for a destination. */
+  has(message: Pick<NewDelivery, 'destination' | 'source' | 'messageId'>, now: number): boolean {
+    this.forget(now);
+    return this.scopes.get(scopeOf(message))?.has(message.messageId) ?? false;
   }
 
   /** Forgets the oldest batches that are past a bound. */
@@ -54,4 +58,8 @@ export class AcceptedMessages {
       if (known.size === 0) this.scopes.delete(oldest.scope);
     }
   }
+}
+
+function scopeOf({ destination, source }: Pick<NewDelivery, 'destination' | 'source'>): string {
+  return `${destination.length} ${destination}${source}`;
 }

@@ -2,7 +2,6 @@ import { NEVER } from 'rxjs';
 
 import { LineLogger } from '../../common/line.logger.js';
 import {
-  type Delivery,
   type DeliveryCount,
   type DeliveryRecord,
   type DeliveryState,
@@ -23,6 +22,8 @@ import type {
   Claim,
   ClaimLimit,
   DeliveryStore,
+  Insertion,
+  MessageKey,
   ReplayQuery,
   Settlement,
   StoreBatch,
@@ -70,19 +71,25 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve();
   }
 
-  insert(batches: StoreBatch[], now: number): Promise<Delivery[][]> {
+  insert(batches: StoreBatch[], now: number): Promise<Insertion[]> {
     const inserted = batches.map(({ deliveries, leased }) => {
-      const accepted = this.accepted.add(deliveries, now);
-      const added = accepted.map((delivery) => toDelivery(delivery, String(++this.lastId)));
+      const repeated = this.accepted.add(deliveries, now);
+      const skipped = new Set(repeated);
+      const fresh = deliveries.filter((delivery) => !skipped.has(delivery));
+      const added = fresh.map((delivery) => toDelivery(delivery, String(++this.lastId)));
       for (const delivery of added) {
         const { acceptedAt: dueAt } = delivery;
         const entry: Entry = { delivery, state: 'delivering', dueAt, changedAt: now, reason: undefined };
         this.entries.set(delivery.id, entry);
         if (!leased) this.makeDue(entry, 'queued');
       }
-      return leased ? added : [];
+      return { leased: leased ? added : [], repeated };
     });
     return Promise.resolve(inserted);
+  }
+
+  remembers(message: MessageKey, destinations: readonly string[], now: number): Promise<string[]> {
+    return Promise.resolve(destinations.filter((destination) => this.accepted.has({ ...message, destination }, now)));
   }
 
   claim(destination: string, { deliveries: limit }: ClaimLimit, now: number): Promise<Claim> {

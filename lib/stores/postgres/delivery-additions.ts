@@ -2,7 +2,7 @@ import type { Delivery, NewDelivery } from '../../webhook-destination/queue/deli
 import type { RetentionBound } from '../../webhook-destination/queue/retention.options.js';
 import { CallGroup } from '../shared/call-group.js';
 import type { TakenDelivery } from '../../webhook-destination/queue/delivery.interface.js';
-import type { StoreBatch } from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import type { Insertion, StoreBatch } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { encodeList, encodeText, LeasedDelivery, toKey, toOriginKey } from './delivery.codec.js';
 import type { DeliveryStatements } from './delivery.statements.js';
 import type { PostgresDatabase } from './postgres.database.js';
@@ -19,6 +19,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 interface Addition<T extends NewDelivery = NewDelivery> {
   delivery: T;
   isLeased: boolean;
+  /** Whether it is stored, rather than skipped because its message is remembered. */
+  isStored?: boolean;
   /** The leased delivery, once it is stored. */
   leased?: Delivery;
 }
@@ -45,13 +47,16 @@ export class DeliveryAdditions {
     private readonly now: () => number,
   ) {}
 
-  /** Stores batches; resolves with the stored deliveries of each leased batch. */
-  async add(batches: StoreBatch[]): Promise<Delivery[][]> {
+  /** Stores batches; resolves with what became of each. */
+  async add(batches: StoreBatch[]): Promise<Insertion[]> {
     const additions = batches.map(({ deliveries, leased }) =>
       deliveries.map((delivery): Addition => ({ delivery, isLeased: leased })),
     );
     await this.group.add(additions.flat(), ADD_TIMEOUT);
-    return additions.map((batch) => batch.flatMap(({ leased }) => leased ?? []));
+    return additions.map((batch) => ({
+      leased: batch.flatMap(({ leased }) => leased ?? []),
+      repeated: batch.flatMap(({ delivery, isStored }) => (isStored ? [] : delivery)),
+    }));
   }
 
   /** Stores deliveries of another queue that were not stored before. */
@@ -76,7 +81,7 @@ export class DeliveryAdditions {
     await this.store('insert', additions, toKey, mark, (_, list) => [list.map(({ isLeased }) => isLeased)]);
   }
 
-  /** Runs `statement`, all or none of it, and sets the leased deliveries. */
+  /** Runs `statement`, all or none of it, and sets which additions are stored, and the leased deliveries. */
   private async store<T extends NewDelivery>(
     statement: 'insert' | 'take',
     additions: Addition<T>[],
@@ -125,6 +130,7 @@ export class DeliveryAdditions {
     stored.forEach(([row], index) => {
       for (const [order, place] of row!.places.entries()) {
         const [, addition] = portions[index]![place]!;
+        addition.isStored = true;
         if (!addition.isLeased || mark !== this.leases.mark) continue; // or the lease has ended meanwhile
         addition.leased = new LeasedDelivery(addition.delivery, row!.ids[order]!, mark);
       }

@@ -137,7 +137,11 @@ export function encodeList(list: readonly unknown[]): string | null {
 }
 
 /** Returns the key of a message for one destination. */
-export function toKey({ destination, source, messageId }: NewDelivery): string {
+export function toKey({
+  destination,
+  source,
+  messageId,
+}: Pick<NewDelivery, 'destination' | 'source' | 'messageId'>): string {
   return toUuid([destination, source, messageId]);
 }
 

@@ -76,6 +76,13 @@ export function deliveryStatements(schema: string) {
         ),`,
       ),
     },
+    /** Finds remembered messages. Parameter: a list of keys. Returns one row: `places` of those found, from 0. */
+    remembers: {
+      name: 'relay_remembers',
+      text: `
+        SELECT coalesce(json_agg(place - 1 ORDER BY place), '[]') AS places
+        FROM unnest($1::uuid[]) WITH ORDINALITY AS g(key, place) JOIN ${seen} USING (key)`,
+    },
     /** Leases due deliveries. Parameters: now, lease mark, then lists with an element for each destination. */
     claim: {
       name: 'relay_claim',

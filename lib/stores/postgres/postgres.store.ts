@@ -1,7 +1,6 @@
 import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 
 import {
-  type Delivery,
   type DeliveryCount,
   type DeliveryRecord,
   type NewDelivery,
@@ -23,6 +22,8 @@ import {
   type Claim,
   type ClaimLimit,
   type DeliveryStore,
+  type Insertion,
+  type MessageKey,
   type ReplayQuery,
   type Settlement,
   type StoreBatch,
@@ -33,7 +34,7 @@ import { toSettled } from '../../webhook-destination/queue/delivery.factory.js';
 import { ClaimGroup } from './claim-group.js';
 import { CommitWatch } from './commit.watch.js';
 import { DeliveryAdditions } from './delivery-additions.js';
-import { encodeList, encodeText, LeasedDelivery } from './delivery.codec.js';
+import { encodeList, encodeText, LeasedDelivery, toKey } from './delivery.codec.js';
 import { DeliveryRecords } from './delivery-records.js';
 import { deliveryStatements } from './delivery.statements.js';
 import { DueDestinations } from './due-destinations.js';
@@ -114,10 +115,16 @@ export class PostgresStore implements DeliveryStore {
     this.due.open();
   }
 
-  async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
+  async insert(batches: StoreBatch[]): Promise<Insertion[]> {
     const inserted = await this.additions.add(batches);
     this.announce(batches.filter(({ leased }) => !leased).map(({ deliveries }) => deliveries[0]!));
     return inserted;
+  }
+
+  async remembers(message: MessageKey, destinations: readonly string[]): Promise<string[]> {
+    const keys = destinations.map((destination) => toKey({ ...message, destination }));
+    const [row] = await this.database.query<{ places: number[] }>(this.statements.remembers, [keys]);
+    return row!.places.map((place) => destinations[place]!);
   }
 
   /** Stores deliveries of another queue, with their attempts, retry windows and due times. */

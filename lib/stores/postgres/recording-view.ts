@@ -4,9 +4,14 @@ export const NO_TRANSACTION = '25P01';
 /** SQLSTATE of a recording in another database than that of the queue. */
 export const OTHER_QUEUE = 'RY001';
 
-/** Returns the statement that records deliveries in a transaction. Its parameter is a {@link RecordingCall} as JSON. */
+/**
+ * Returns the statement that records deliveries in a transaction. Its parameter is a {@link RecordingCall} as JSON. Its
+ * row has the id of the transaction and, as a JSON list, the positions of the deliveries whose message is remembered: a
+ * setting, because a role that may only INSERT cannot read columns.
+ */
 export function recordStatement(schema: string): string {
-  return `INSERT INTO ${schema}.relay_record (call) VALUES ($1) RETURNING pg_current_xact_id()::text AS xid`;
+  const returned = `pg_current_xact_id()::text AS xid, current_setting('nestjs_analytics_relay.repeated') AS repeated`;
+  return `INSERT INTO ${schema}.relay_record (call) VALUES ($1) RETURNING ${returned}`;
 }
 
 /** The parameter of the statement: one text, because not every ORM passes lists and bytes. */
@@ -43,6 +48,7 @@ export const recordingView = (schema: string) => `
   DECLARE
     call record;
     given record;
+    repeated int[] := '{}';
   BEGIN
     SELECT * INTO call FROM json_to_record(NEW.call::json)
       AS c(relay uuid, accepted_at bigint, until_ms bigint, deliveries json);
@@ -53,21 +59,26 @@ export const recordingView = (schema: string) => `
     FOR given IN
       WITH listed AS MATERIALIZED (
         SELECT nextval('${schema}.relay_delivery_id') AS id, d.*
-        FROM json_to_recordset(call.deliveries) AS d(key uuid, destination text, source text, message_id text,
-          user_id text, trace text, recorded_by text, body text)
+        FROM ROWS FROM (json_to_recordset(call.deliveries) AS (key uuid, destination text, source text, message_id text,
+          user_id text, trace text, recorded_by text, body text)) WITH ORDINALITY
+          AS d(key, destination, source, message_id, user_id, trace, recorded_by, body, place)
       )
       SELECT * FROM listed ORDER BY key
     LOOP
       IF given.key IS NOT NULL THEN
         INSERT INTO ${schema}.relay_seen (key, delivery, until_ms) VALUES (given.key, given.id, call.until_ms)
         ON CONFLICT DO NOTHING;
-        CONTINUE WHEN NOT FOUND;
+        IF NOT FOUND THEN
+          repeated := repeated || (given.place - 1)::int;
+          CONTINUE;
+        END IF;
       END IF;
       INSERT INTO ${schema}.relay_delivery (id, destination, source, message_id, user_id, trace, recorded_by, body,
         accepted_at, due_at, state)
       VALUES (given.id, given.destination, given.source, given.message_id, given.user_id, given.trace,
         given.recorded_by, decode(given.body, 'base64'), call.accepted_at, call.accepted_at, 'queued');
     END LOOP;
+    PERFORM set_config('nestjs_analytics_relay.repeated', array_to_json(repeated)::text, true);
     RETURN NEW;
   END $$;
   CREATE TRIGGER relay_record INSTEAD OF INSERT ON ${schema}.relay_record

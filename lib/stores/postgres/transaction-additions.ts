@@ -1,5 +1,6 @@
 import { errorMessage } from '../../client/error.util.js';
 import { QueueUnavailableError, TransactionError } from '../../common/relay.errors.js';
+import { parseJson } from '../../common/value.util.js';
 import type { TransactionRunner } from '../../common/transaction-runner.interface.js';
 import type { NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 import type { RetentionBound } from '../../webhook-destination/queue/retention.options.js';
@@ -51,23 +52,24 @@ export class TransactionAdditions implements TransactionStore {
   join(transaction: unknown): (deliveries: NewDelivery[]) => Promise<WrittenDeliveries> {
     const run = toRunner(transaction);
     return async (deliveries) => {
-      const xid = await this.write(run, deliveries);
+      const { xid, repeated } = await this.write(run, deliveries);
       const ended = this.watch.ended(xid);
       void ended.then((isCommitted) => isCommitted && this.onCommitted(deliveries));
-      return { ended };
+      return { ended, repeated: repeated.map((place) => deliveries[place]!) };
     };
   }
 
-  /** Resolves with the id of the transaction. */
-  private async write(run: TransactionRunner, deliveries: NewDelivery[]): Promise<string> {
+  /** Resolves with the id of the transaction, and the positions of deliveries whose message is remembered. */
+  private async write(run: TransactionRunner, deliveries: NewDelivery[]): Promise<{ xid: string; repeated: number[] }> {
     let rows: unknown[];
     try {
       rows = await run(this.statement, [JSON.stringify(this.toCall(deliveries))]);
     } catch (error) {
       throw toTransactionError(error);
     }
-    const { xid } = (rows?.[0] ?? {}) as { xid?: unknown };
-    if (/^\d+$/.test(String(xid))) return String(xid);
+    const { xid, repeated } = (rows?.[0] ?? {}) as { xid?: unknown; repeated?: unknown };
+    const places = typeof repeated === 'string' ? parseJson(repeated) : undefined;
+    if (/^\d+$/.test(String(xid)) && Array.isArray(places)) return { xid: String(xid), repeated: places as number[] };
     throw new TransactionError('what runs its statements did not return their rows: correct transactionRunner');
   }
 
@@ -115,7 +117,7 @@ function findDatabaseError(error: unknown): { code: string; message: string } {
   const text = [originalMessage, fields.message].find((found) => typeof found === 'string') ?? errorMessage(error);
   // Knex and MikroORM put the statement before the message; details in the lines after it have values of the row.
   const [message = ''] = text
-    .replace(/^[^]* AS xid - /, '')
+    .replace(/^[^]* AS repeated - /, '')
     .trim()
     .split('\n');
   return { code: String(originalCode ?? code), message };

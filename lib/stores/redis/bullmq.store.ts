@@ -2,7 +2,6 @@ import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 
 import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
 import {
-  type Delivery,
   DELIVERY_STATES,
   type DeliveryCount,
   type DeliveryRecord,
@@ -29,12 +28,23 @@ import type { SharedStore } from '../shared/shared.queue.js';
 import type {
   Claim,
   ClaimLimit,
+  Insertion,
+  MessageKey,
   ReplayQuery,
   Settlement,
   StoreBatch,
   StoreOwner,
 } from '../../webhook-destination/queue/store/delivery-store.interface.js';
-import { isOpenNoticeJob, isReadable, type NewJob, placeOf, toJob, toReplayedData, toTakenJob } from './job.codec.js';
+import {
+  isOpenNoticeJob,
+  isReadable,
+  type NewJob,
+  placeOf,
+  toJob,
+  toJobId,
+  toReplayedData,
+  toTakenJob,
+} from './job.codec.js';
 import { JobClaims } from './job-claims.js';
 import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { JobLeases, removeJob } from './job-leases.js';
@@ -51,6 +61,12 @@ const PORTION = 1_000;
 /** Destinations whose oldest delivery is looked up concurrently; few, because leases use the same connection. */
 const SIDE_BY_SIDE = 50;
 
+/** A delivery to be stored, and whether it was skipped, because its message is remembered. */
+interface Addition {
+  delivery: NewDelivery;
+  isRepeated?: boolean;
+}
+
 /** Deliveries in Redis that many processes share: each destination is a BullMQ queue, each delivery a job. */
 export class BullmqStore implements SharedStore {
   readonly isShared = true;
@@ -60,7 +76,7 @@ export class BullmqStore implements SharedStore {
   private readonly leases = new JobLeases(this.store, this.claims);
   private readonly upkeep = new JobUpkeep(this.store, this.leases);
   private readonly sweeper = new RetentionSweep(this.store, this.options.retention);
-  private readonly group = new CallGroup<NewDelivery>((deliveries) => this.write(deliveries, toJob));
+  private readonly group = new CallGroup<Addition>((additions) => this.writeAdditions(additions));
   private owner: StoreOwner | undefined;
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
@@ -92,16 +108,21 @@ export class BullmqStore implements SharedStore {
   }
 
   /** BullMQ cannot add a job as leased. */
-  async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
-    await this.group.add(
-      batches.flatMap(({ deliveries }) => deliveries),
-      ADD_TIMEOUT,
-    );
-    return batches.map(() => []);
+  async insert(batches: StoreBatch[]): Promise<Insertion[]> {
+    const additions = batches.map(({ deliveries }) => deliveries.map((delivery): Addition => ({ delivery })));
+    await this.group.add(additions.flat(), ADD_TIMEOUT);
+    return additions.map((batch) => ({
+      leased: [],
+      repeated: batch.flatMap(({ delivery, isRepeated }) => (isRepeated ? delivery : [])),
+    }));
   }
 
-  take(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
-    return this.write(deliveries, toTakenJob);
+  remembers({ source, messageId }: MessageKey, destinations: readonly string[]): Promise<string[]> {
+    return this.deduplicates ? this.store.remembers(toJobId(source, messageId), destinations) : Promise.resolve([]);
+  }
+
+  async take(deliveries: Readonly<TakenDelivery>[]): Promise<void> {
+    await this.write(deliveries, toTakenJob);
   }
 
   async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {
@@ -240,20 +261,34 @@ export class BullmqStore implements SharedStore {
     return replayed;
   }
 
-  /** Adds deliveries; skips repeated messages if message ids are remembered. */
+  private get deduplicates(): boolean {
+    const { age, count } = this.options.retention.messageIds;
+    return age > 0 && count > 0;
+  }
+
+  private async writeAdditions(additions: Addition[]): Promise<void> {
+    const repeated = await this.write(
+      additions.map(({ delivery }) => delivery),
+      toJob,
+    );
+    for (const addition of additions) addition.isRepeated = repeated.has(addition.delivery);
+  }
+
+  /** Adds deliveries; skips repeated messages if message ids are remembered, and resolves with them. */
   private async write<T extends NewDelivery>(
     deliveries: T[],
     convert: (delivery: T, deduplicates: boolean) => NewJob,
-  ): Promise<void> {
-    const { age, count } = this.options.retention.messageIds;
-    const deduplicates = age > 0 && count > 0;
-    const lists = byDestination(deliveries);
-    const jobs = Array.from(lists, ([destination, list]) => ({
+  ): Promise<Set<T>> {
+    const { deduplicates } = this;
+    const lists = Array.from(byDestination(deliveries), ([destination, list]) => ({
       queue: this.store.queueOf(destination),
+      list,
       jobs: list.map((delivery) => convert(delivery, deduplicates)),
     }));
-    await this.store.add(jobs, deduplicates ? age : 0);
-    for (const [destination, list] of lists) this.claims.expect(destination, list);
+    const known = await this.store.add(lists, deduplicates ? this.options.retention.messageIds.age : 0);
+    for (const { queue, list } of lists) this.claims.expect(queue.destination, list);
+    if (known.size === 0) return new Set();
+    return new Set(lists.flatMap(({ list, jobs }) => list.filter((_, index) => known.has(jobs[index]!))));
   }
 
   /** Returns the queues that may hold deliveries matching a query. */

@@ -34,6 +34,15 @@ const SWEPT = 500;
 /** Remembers messages until a time: one command for all. */
 const REMEMBER = `for _, key in ipairs(KEYS) do redis.call('SET', key, '', 'PXAT', ARGV[1]) end`;
 
+/** Records when jobs are accepted; returns the positions of those that exist, which keep their time. */
+const ACCEPT = `
+  local existing = {}
+  for index = 1, #ARGV, 2 do
+    local isNew = redis.call('ZADD', KEYS[1], 'NX', ARGV[index], ARGV[index + 1]) == 1
+    if not isNew then existing[#existing + 1] = (index - 1) / 2 end
+  end
+  return existing`;
+
 /** Lifetime of the key that a check writes, in ms. */
 const CHECK_TIME = 1_000;
 
@@ -121,11 +130,11 @@ export class JobQueues {
   }
 
   /**
-   * Adds jobs, all or none as far as Redis can.
+   * Adds jobs, all or none as far as Redis can. Resolves with those of repeated messages, which are not added.
    *
    * @param memory how long a repeated message is skipped, in ms; if above 0, also as long as its job exists
    */
-  async add(all: NewJobs[], memory: number): Promise<void> {
+  async add(all: NewJobs[], memory: number): Promise<Set<NewJob>> {
     this.group();
     const destinations = all.map(({ queue }) => queue.destination);
     // Before the jobs, so that they are found even if this process ends meanwhile.
@@ -137,16 +146,32 @@ export class JobQueues {
     );
     const [, , found] = await run(memory > 0 ? begun.mget(keys) : begun);
     const seen = new Set(keys.filter((_, index) => (found as (string | null)[])[index] !== null));
-    const isFresh = (queue: DestinationJobs) => (job: NewJob) => !seen.has(this.seenKey(queue, job.jobId));
-    const lists = seen.size === 0 ? all : all.map(({ queue, jobs }) => ({ queue, jobs: jobs.filter(isFresh(queue)) }));
+    const isSeen = (queue: DestinationJobs) => (job: NewJob) => seen.has(this.seenKey(queue, job.jobId));
+    const known = new Set(seen.size === 0 ? [] : all.flatMap(({ queue, jobs }) => jobs.filter(isSeen(queue))));
+    const lists = all.map(({ queue, jobs }) => ({
+      queue,
+      jobs: known.size === 0 ? jobs : jobs.filter((job) => !known.has(job)),
+    }));
     this.group();
-    await Promise.all(lists.map((list) => this.addTo(list)));
+    const existing = await Promise.all(lists.map((list) => this.addTo(list)));
     const ended = this.client.pipeline();
     // After the jobs: until then, a repeated message finds its job.
     const until = Date.now() + memory;
     const fresh = [...keys, ...repeats].filter((key) => !seen.has(key));
     if (fresh.length > 0) ended.eval(REMEMBER, fresh.length, ...fresh, until);
     await this.due.announce(ended, destinations);
+    return new Set([...known, ...existing.flat()]);
+  }
+
+  /** Returns those of the destinations that remember a job, or have it. */
+  async remembers(jobId: string, destinations: readonly string[]): Promise<string[]> {
+    if (destinations.length === 0) return [];
+    const asked = this.client.pipeline();
+    for (const queue of destinations.map((destination) => this.queueOf(destination))) {
+      asked.exists(this.seenKey(queue, jobId)).zscore(this.acceptedKey(queue.queueName), jobId);
+    }
+    const found = await run(asked);
+    return destinations.filter((_, index) => found[2 * index] !== 0 || found[2 * index + 1] !== null);
   }
 
   /** Notifies all processes that a destination has due deliveries. */
@@ -228,11 +253,13 @@ export class JobQueues {
     await this.connection.close();
   }
 
-  private async addTo({ queue: { queueName, backend }, jobs }: NewJobs): Promise<void> {
-    if (jobs.length === 0) return;
+  /** Resolves with the jobs that exist already. */
+  private async addTo({ queue: { queueName, backend }, jobs }: NewJobs): Promise<NewJob[]> {
+    if (jobs.length === 0) return [];
     const times = jobs.flatMap(({ jobId, job }) => [job.timestamp, jobId]);
-    // A repeated message keeps the time of the existing job.
-    await Promise.all([this.client.zadd(this.acceptedKey(queueName), 'NX', ...times), backend.addJobs(jobs)]);
+    const accepted = this.client.eval(ACCEPT, 1, this.acceptedKey(queueName), ...times);
+    const [existing] = await Promise.all([accepted as Promise<number[]>, backend.addJobs(jobs)]);
+    return existing.map((position) => jobs[position]!);
   }
 
   private get client() {

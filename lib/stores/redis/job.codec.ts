@@ -48,7 +48,7 @@ export function toQueueName(destination: string): string {
 }
 
 /** Derives a job's id from what identifies its delivery in the queue, so that a repeated one finds the existing job. */
-function toJobId(...parts: unknown[]): string {
+export function toJobId(...parts: unknown[]): string {
   return hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 24);
 }
 

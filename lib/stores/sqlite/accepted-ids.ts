@@ -57,6 +57,15 @@ export class AcceptedIds {
     return repeated;
   }
 
+  /** Whether a message is remembered for a destination. */
+  has(
+    { destination, source, messageId }: { destination: string; source: string; messageId: string },
+    since: number,
+  ): boolean {
+    const { map, key } = this.placeOf(messageId, this.startOf(destination, source));
+    return (map.get(key) ?? -1) >= Math.max(since, this.oldest);
+  }
+
   /** Adds messages that are known to be new. */
   restore({ batch, destination, source, messageIds }: AcceptedMessages): void {
     const start = this.startOf(destination, source);

@@ -1,6 +1,7 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
 import type { RetentionBound } from '../../webhook-destination/queue/retention.options.js';
+import type { MessageKey } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { toText } from './batch.codec.js';
 import { AcceptedIds, type AcceptedMessages } from './accepted-ids.js';
 
@@ -106,6 +107,12 @@ export class AcceptedTable {
     row.count += count;
     if (row.count >= Math.min(this.bound.count * PART, ROW_IDS)) this.write();
     return repeated;
+  }
+
+  /** Returns those of the destinations for which a message is remembered. */
+  remembers({ source, messageId }: MessageKey, destinations: readonly string[], now: number): string[] {
+    const first = this.firstBatch(now);
+    return destinations.filter((destination) => this.ids.has({ destination, source, messageId }, first));
   }
 
   /** Writes the added ids; to be called before each commit. */

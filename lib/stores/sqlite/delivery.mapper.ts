@@ -1,7 +1,11 @@
 import type { AttemptRecord } from '../../webhook-destination/queue/attempt-record.interface.js';
 import type { Delivery, DeliveryRecord, NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
-import { toDelivery as toNewDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
-import type { Settlement, StoreBatch } from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import { NONE, toDelivery as toNewDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
+import type {
+  Insertion,
+  Settlement,
+  StoreBatch,
+} from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { BATCH_SLOTS, decodeBodies, decodeItems, encodeBatch, type EncodedBatch } from './batch.codec.js';
 import type {
   ClaimedBatch,
@@ -40,11 +44,14 @@ function haveSameMessages(some: NewDelivery[], others: NewDelivery[]): boolean {
   );
 }
 
-/** Returns the stored deliveries of a leased batch; empty for any other batch. */
-export function toInserted({ deliveries, leased }: StoreBatch, { id, repeated }: InsertedBatch): Delivery[] {
-  if (!leased) return [];
-  const inserted = deliveries.map((accepted, position) => toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
-  return repeated.length === 0 ? inserted : inserted.filter((_, position) => !repeated.includes(position));
+/** Returns what became of a batch. */
+export function toInsertion({ deliveries, leased }: StoreBatch, { id, repeated }: InsertedBatch): Insertion {
+  const skipped = new Set(repeated);
+  const stored = leased ? deliveries.map((accepted, at) => toNewDelivery(accepted, String(id * BATCH_SLOTS + at))) : [];
+  return {
+    leased: skipped.size === 0 ? stored : stored.filter((_, position) => !skipped.has(position)),
+    repeated: skipped.size === 0 ? NONE : deliveries.filter((_, position) => skipped.has(position)),
+  };
 }
 
 export function toDeliveries(whole: WholeRows): Delivery[] {

@@ -1,7 +1,11 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
 import type { SweptRecords } from '../../webhook-destination/queue/delivery.interface.js';
-import type { ClaimLimit, ReplayQuery } from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import type {
+  ClaimLimit,
+  MessageKey,
+  ReplayQuery,
+} from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
 import { AcceptedTable } from './accepted.table.js';
 import { DamageError } from './batch.codec.js';
@@ -115,6 +119,11 @@ export class SqliteDatabase {
     if (this.file.isFull && !beyondLimit) return undefined;
     this.file.now = now;
     return batches.map((batch) => this.batches.insert(batch, this.accepted, now));
+  }
+
+  /** Returns those of the destinations for which a message is remembered. */
+  remembers(message: MessageKey, destinations: readonly string[], now: number): string[] {
+    return this.accepted.remembers(message, destinations, now);
   }
 
   claim(destination: string, limit: ClaimLimit, now: number): ClaimedRows {

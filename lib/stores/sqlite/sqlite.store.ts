@@ -6,7 +6,6 @@ import { NEVER } from 'rxjs';
 import { LineLogger } from '../../common/line.logger.js';
 import { QueueFullError } from '../../common/relay.errors.js';
 import type {
-  Delivery,
   DeliveryCount,
   DeliveryRecord,
   OldestDelivery,
@@ -17,6 +16,8 @@ import type {
   Claim,
   ClaimLimit,
   DeliveryStore,
+  Insertion,
+  MessageKey,
   ReplayQuery,
   Settlement,
   StoreBatch,
@@ -35,7 +36,7 @@ import type { DeliveryPlace, Slice, WholeRows } from './delivery-rows.js';
 import {
   toBatchRows,
   toDeliveries,
-  toInserted,
+  toInsertion,
   toRecords,
   toSettlementRows,
   toUnattempted,
@@ -130,14 +131,18 @@ export class SqliteStore implements DeliveryStore {
     this.owner?.reopened();
   }
 
-  async insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Delivery[][]> {
+  async insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Insertion[]> {
     const inserted = await this.thread.call('queue', 'insert', toBatchRows(batches), now, beyondLimit);
     if (inserted === undefined) throw this.refuse();
     if (this.isFull && !beyondLimit) {
       this.isFull = false;
       this.logger.log(`SQLite queue ${this.path}: its size is below maxBytes, so new messages are accepted again`);
     }
-    return inserted.map((row, index) => toInserted(batches[index]!, row));
+    return inserted.map((row, index) => toInsertion(batches[index]!, row));
+  }
+
+  remembers(message: MessageKey, destinations: readonly string[], now: number): Promise<string[]> {
+    return this.thread.call('queue', 'remembers', message, destinations, now);
   }
 
   async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim> {

@@ -3,7 +3,7 @@ import type { AsyncResource } from 'node:async_hooks';
 import type { Subject } from 'rxjs';
 
 import { RelayError } from '../../client/relay.error.js';
-import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type { DispatchTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { Delivery } from '../queue/delivery.interface.js';
 import type { SteadyClock } from '../queue/steady-clock.js';
 import type { KeptAnswer } from '../queue/attempt-record.interface.js';
@@ -31,7 +31,7 @@ export interface SendingContext {
   readonly createPool: PoolFactory;
   readonly events: Subject<DeliveryEvent>;
   readonly clock: Pick<SteadyClock, 'now' | 'jumps'>;
-  readonly telemetry?: RelayTelemetry | undefined;
+  readonly telemetry?: DispatchTelemetry | undefined;
   /** Async context of all deliveries. */
   readonly scope: AsyncResource;
 }

@@ -4,7 +4,7 @@ import { errorMessage } from '../../client/error.util.js';
 import { fromTraceText, traceIdOf } from '../../client/telemetry/trace-context.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { LogFields } from '../../common/line.logger.js';
-import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type { DispatchTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { Delivery, DeliveryOutcome } from '../queue/delivery.interface.js';
 import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
 
@@ -20,7 +20,7 @@ export class OutcomeReporter {
   constructor(
     private readonly destination: string,
     private readonly events: Subject<DeliveryEvent>,
-    private readonly telemetry?: RelayTelemetry,
+    private readonly telemetry?: DispatchTelemetry,
   ) {}
 
   report(delivery: Readonly<Delivery>, outcome: DeliveryOutcome): void {

@@ -7,7 +7,7 @@ import { errorMessage } from '../../client/error.util.js';
 import type { Concealed } from '../../common/concealed.value.js';
 import { LineLogger } from '../../common/line.logger.js';
 import { FieldError } from '../../common/relay.errors.js';
-import type { RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type { DispatchTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { type DeliveryCount, isOpen } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
@@ -65,7 +65,7 @@ export class WebhookDispatcher {
   constructor(
     private readonly queue: DeliveryQueue,
     private readonly options: Concealed<{ delivery: DeliveryOptions }>,
-    private readonly telemetry?: RelayTelemetry,
+    private readonly telemetry?: DispatchTelemetry,
   ) {}
 
   /** Names of the destinations that this process serves: enabled ones, including paused ones, and removed ones. */

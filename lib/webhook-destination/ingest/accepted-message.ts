@@ -59,6 +59,7 @@ export class AcceptedMessage implements RoutableMessage {
   readonly userId: string | undefined;
   readonly trace: string | undefined;
   readonly recordedBy: string | undefined;
+  body: Buffer | undefined = undefined;
   private readonly fields: Record<string, unknown>;
   /** JSON of the message's context, without the trace. */
   private readonly context: string | undefined;

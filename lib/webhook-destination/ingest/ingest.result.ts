@@ -10,6 +10,7 @@ export interface RejectedMessage extends MessageFault {
 
 /** Result for messages posted together. Accepted messages are stored durably in the queue. */
 export interface AcceptResult {
+  /** Number of accepted messages. Repeated ones, which the queue skips, are among them. */
   accepted: number;
   /** All messages that were not accepted. The answer to an HTTP request explains the first 100. */
   rejected: RejectedMessage[];
@@ -18,12 +19,17 @@ export interface AcceptResult {
 /** Messages of one request, once the valid ones are in the queue. A large request has several acceptances. */
 export interface Acceptance {
   source: string;
+  /** The stored deliveries. */
   deliveries: NewDelivery[];
+  /** Deliveries that are not sent again, because their message is remembered. */
+  repeated: NewDelivery[];
   /** The messages that are now stored for all their destinations; their deliveries may be in earlier acceptances. */
   messages: AcceptedMessage[];
+  /** Messages that have destinations, and are not sent again to any of them. */
+  duplicates: AcceptedMessage[];
   rejected: RejectedMessage[];
-  /** Returns the names of the destinations of a message. */
-  destinationsOf: (message: AcceptedMessage) => string[];
+  /** Returns the names of the destinations of a message: those that it is sent to, and those it is not sent again to. */
+  destinationsOf: (message: AcceptedMessage) => { destinations: string[]; repeated: string[] };
 }
 
 /** A request that was refused as a whole. */

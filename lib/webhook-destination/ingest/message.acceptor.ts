@@ -6,6 +6,7 @@ import { activeTraceText, toPostedTrace } from '../../client/telemetry/trace-con
 import { ValidationError } from '../../client/message/validation.error.js';
 import { PartlyAcceptedError } from '../../common/relay.errors.js';
 import type { RelayMetrics } from '../observe/relay-metrics.js';
+import { NONE } from '../queue/delivery.factory.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
@@ -48,6 +49,42 @@ class Step {
   readonly rejected: RejectedMessage[] = [];
 }
 
+/** Finds the repeated messages of a request, whose deliveries may be in several portions. */
+class RepeatedMessages {
+  /** Bodies of messages that are stored for a destination. */
+  private readonly stored = new Set<Buffer>();
+  /** Destinations that skipped a message, by its body. */
+  private readonly skipped = new Map<Buffer, string[]>();
+
+  /**
+   * Returns what became of the messages of a step.
+   *
+   * @param repeated deliveries of the step that the queue skipped
+   */
+  of({ portion, messages }: Step, repeated: NewDelivery[]) {
+    const found = { messages, duplicates: [] as AcceptedMessage[], skipped: new Map<AcceptedMessage, string[]>() };
+    // A portion that is not full has the last deliveries of its messages.
+    if (repeated.length === 0 && this.skipped.size === 0 && !portion.isFull) return found;
+    const known = new Set(repeated);
+    for (const delivery of portion.deliveries) {
+      const { body, destination } = delivery;
+      if (!known.has(delivery)) this.stored.add(body);
+      else if (!this.skipped.get(body)?.push(destination)) this.skipped.set(body, [destination]);
+    }
+    found.messages = [];
+    for (const message of messages) {
+      const names = message.body && this.skipped.get(message.body);
+      const isStored = message.body !== undefined && this.stored.delete(message.body);
+      if (names) {
+        found.skipped.set(message, names);
+        this.skipped.delete(message.body!);
+      }
+      (names && !isStored ? found.duplicates : found.messages).push(message);
+    }
+    return found;
+  }
+}
+
 /** Checks the messages of a known source, routes them, and adds them to the queue. */
 export class MessageAcceptor {
   /** Emits accepted messages; costs nothing without subscribers. */
@@ -70,16 +107,17 @@ export class MessageAcceptor {
    */
   async accept(source: string, posted: PostedMessage[], sentAt?: unknown, isRecorded = false): Promise<AcceptResult> {
     const rejected: RejectedMessage[] = [];
+    const repeats = new RepeatedMessages();
     let accepted = 0;
     let portions = 0;
     try {
       for (const step of this.steps(source, posted, sentAt, isRecorded)) {
         if (portions > 0) await setImmediate(); // others have their turn
-        await this.store(step.portion, { isBegun: portions > 0 });
+        const repeated = await this.store(step.portion, { isBegun: portions > 0 });
         portions++;
         accepted += step.messages.length;
         for (const message of step.rejected) rejected.push(message);
-        this.emit(source, step);
+        this.count(source, step, repeats, repeated);
       }
     } catch (error) {
       this.metrics?.reject('queue_unavailable');
@@ -114,11 +152,16 @@ export class MessageAcceptor {
       steps.push(step);
       if (step.portion.isFull) await setImmediate(); // others have their turn
     }
-    for (const [index, { portion, messages }] of steps.entries()) {
+    const repeats = new RepeatedMessages();
+    for (const [index, step] of steps.entries()) {
       let ended: Promise<boolean> | undefined;
-      const add = async () => void ({ ended } = await write(portion.deliveries));
-      await this.store(portion, { isBegun: index > 0, add });
-      void ended?.then((isCommitted) => isCommitted && this.emit(source, { messages, rejected: [], portion }));
+      const add = async () => {
+        const written = await write(step.portion.deliveries);
+        ({ ended } = written);
+        return written.repeated;
+      };
+      const repeated = await this.store(step.portion, { isBegun: index > 0, add });
+      void ended?.then((isCommitted) => isCommitted && this.count(source, step, repeats, repeated));
     }
     return { accepted: posted.length, rejected: [] };
   }
@@ -143,7 +186,8 @@ export class MessageAcceptor {
   }
 
   /**
-   * Adds a portion to the queue, once there is room in memory. Resolves when it is stored durably.
+   * Adds a portion to the queue, once there is room in memory. Resolves when it is stored durably, with the deliveries
+   * that the queue skipped.
    *
    * @param isBegun whether a portion of the same request is stored already
    * @param beyondLimit as in `DeliveryQueue.add`
@@ -152,21 +196,37 @@ export class MessageAcceptor {
   private async store(
     { deliveries, bytes }: Portion,
     { isBegun = false, beyondLimit = false, add = () => this.queue.add(deliveries, beyondLimit) },
-  ): Promise<void> {
-    if (deliveries.length === 0) return;
+  ): Promise<NewDelivery[]> {
+    if (deliveries.length === 0) return NONE;
     const turn = this.limit.take(bytes, isBegun);
     if (turn) await turn;
     try {
-      await (this.metrics ? this.metrics.enqueue(deliveries, add) : add());
+      return await (this.metrics ? this.metrics.enqueue(deliveries, add) : add());
     } finally {
       this.limit.release(bytes);
     }
   }
 
-  private emit(source: string, { portion, messages, rejected }: Step): void {
+  /** Counts what became of a step, and emits it. */
+  private count(source: string, step: Step, repeats: RepeatedMessages, repeated: NewDelivery[]): void {
+    const { messages, duplicates, skipped } = repeats.of(step, repeated);
+    this.metrics?.repeat(duplicates.length);
     if (!this.accepted$.observed) return;
-    const destinationsOf = (message: AcceptedMessage) => this.router.destinationsOf(source, message);
-    this.accepted$.next({ source, messages, rejected, deliveries: portion.deliveries, destinationsOf });
+    const known = new Set(repeated);
+    const { deliveries: all } = step.portion;
+    this.accepted$.next({
+      source,
+      messages,
+      duplicates,
+      rejected: step.rejected,
+      deliveries: known.size === 0 ? all : all.filter((delivery) => !known.has(delivery)),
+      repeated,
+      destinationsOf: (message) => {
+        const repeated = skipped.get(message) ?? [];
+        const destinations = this.router.destinationsOf(source, message);
+        return { destinations: destinations.filter((name) => !repeated.includes(name)), repeated };
+      },
+    });
   }
 
   /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */

@@ -1,7 +1,7 @@
 import { foundOnce } from '../../common/found-once.util.js';
 import { BoundedNames } from '../../common/telemetry/bounded.names.js';
 import { errorTypeOf, OTHER_ERROR, serverOf, SYSTEM } from '../../common/telemetry/attributes.util.js';
-import { type Attributes, Counter, Histogram, type Metric } from '../../common/telemetry/metric.js';
+import { type Attributes, Counter, endOf, Histogram, type Metric } from '../../common/telemetry/metric.js';
 import type { AttemptedDelivery, AttemptSpan, RequestTarget } from '../../common/telemetry/telemetry.interface.js';
 
 /** States of a delivery after an attempt. */
@@ -65,10 +65,15 @@ export class AttemptMetrics {
     private readonly now: () => number,
   ) {}
 
-  /** @param name value of the destination in attributes */
-  begin({ acceptedAt }: AttemptedDelivery, name: string, span: AttemptSpan | undefined): AttemptSpan {
-    const { consumed, outcomes, succeeded, failed, latency } = this.seriesOf(name);
-    consumed.value++;
+  /** Ends the series of destinations. */
+  end(names: ReadonlySet<string>): void {
+    endOf([this.consumed, this.process, this.latency, this.attempts], names);
+    for (const name of names) this.seriesOf.forget(name);
+  }
+
+  /** @param nameOf returns the value of the destination in attributes, which may be another one at the end */
+  begin({ acceptedAt }: AttemptedDelivery, nameOf: () => string, span: AttemptSpan | undefined): AttemptSpan {
+    this.seriesOf(nameOf()).consumed.value++;
     const start = performance.now();
     let errorType: string | undefined; // of the last request; undefined if it succeeded
     return {
@@ -88,6 +93,7 @@ export class AttemptMetrics {
       },
       end: (state) => {
         const duration = (performance.now() - start) / 1_000;
+        const { outcomes, succeeded, failed, latency } = this.seriesOf(nameOf());
         outcomes.get(state)!.value++;
         if (state === 'delivered') {
           succeeded.record(duration);

@@ -1,11 +1,18 @@
 import { foundOnce } from '../../common/found-once.util.js';
 import { within } from '../../common/time.util.js';
 import { BoundedNames } from '../../common/telemetry/bounded.names.js';
+import { RankedNames } from '../../common/telemetry/ranked-names.js';
 import { countByDestination } from '../../common/telemetry/attributes.util.js';
-import { Counter, Gauge, type Metric, type Sample } from '../../common/telemetry/metric.js';
+import { Counter, endOf, Gauge, type Metric, type Sample } from '../../common/telemetry/metric.js';
 import { OperationMetrics } from '../../common/telemetry/operation-metrics.js';
-import type { AttemptedDelivery, AttemptSpan, RelayTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import type {
+  AttemptedDelivery,
+  AttemptSpan,
+  DispatchTelemetry,
+  RelayTelemetry,
+} from '../../common/telemetry/telemetry.interface.js';
 import { AttemptMetrics } from './attempt-metrics.js';
+import { SearchPace } from '../queue/delivery-search.js';
 import type { QueueFigures } from './queue.figures.js';
 
 /** Time limit for reading one gauge from the queue, in ms. Prometheus waits 10 s for a whole scrape by default. */
@@ -20,8 +27,8 @@ export interface RelayFigures extends QueueFigures {
   circuits(): { destination: string; isOpen: boolean }[];
 }
 
-export class RelayMetrics implements RelayTelemetry {
-  private readonly names: BoundedNames;
+export class RelayMetrics implements DispatchTelemetry {
+  private readonly names: RankedNames;
   private readonly queueing = new OperationMetrics('enqueue');
   private readonly attempts: AttemptMetrics;
   private readonly dead = new Counter({
@@ -38,6 +45,11 @@ export class RelayMetrics implements RelayTelemetry {
     description: 'Messages and requests rejected at ingest, by code',
   });
 
+  private readonly duplicate = new Counter({
+    name: 'analytics_relay.ingest.duplicate',
+    description: 'Repeated messages, which are not sent again',
+  });
+
   readonly all: readonly Metric[];
 
   /**
@@ -49,8 +61,10 @@ export class RelayMetrics implements RelayTelemetry {
     maxDestinations: number,
     private readonly spans: RelayTelemetry | undefined,
   ) {
-    this.rejected.of({ code: 'queue_unavailable' }); // from the start, so that Prometheus sees the first as an increase
-    this.names = new BoundedNames(maxDestinations);
+    // From the start, so that Prometheus sees the first as an increase.
+    this.rejected.of({ code: 'queue_unavailable' });
+    this.duplicate.of({});
+    this.names = new RankedNames(maxDestinations, (names) => this.endSeries(names));
     this.attempts = new AttemptMetrics(new BoundedNames(maxDestinations), () => relay.now());
     const count = {
       name: 'analytics_relay.delivery.count',
@@ -76,6 +90,7 @@ export class RelayMetrics implements RelayTelemetry {
       this.dead,
       this.removed,
       this.rejected,
+      this.duplicate,
       new Gauge(count, () => read(this.counts())),
       new Gauge(oldest, () => read(this.ages()), 'max'),
       new Gauge(overdue, () => read(this.delays()), 'max'),
@@ -87,23 +102,42 @@ export class RelayMetrics implements RelayTelemetry {
     this.rejected.add(1, { code });
   }
 
-  async enqueue(deliveries: readonly { destination: string }[], add: () => Promise<void>): Promise<void> {
+  /** Counts repeated messages. */
+  repeat(count: number): void {
+    this.duplicate.add(count, {});
+  }
+
+  /**
+   * Measures the storing of deliveries.
+   *
+   * @param add stores them; resolves with those of repeated messages, which do not count
+   */
+  async enqueue<D extends { readonly destination: string }>(
+    deliveries: readonly D[],
+    add: () => Promise<D[]>,
+  ): Promise<D[]> {
     const end = this.queueing.begin();
+    let repeated: D[] = [];
     let reason: unknown;
     try {
-      await (this.spans ? this.spans.enqueue(deliveries, add) : add());
+      const store = async () => void (repeated = await add());
+      await (this.spans ? this.spans.enqueue(deliveries, store) : store());
+      return repeated;
     } catch (error) {
       reason = error;
       throw error;
     } finally {
+      const skipped = countByDestination(repeated);
       for (const [destination, count] of countByDestination(deliveries)) {
-        end(this.nameOf(destination), count, reason);
+        end(this.nameOf(destination, count), count - (skipped.get(destination) ?? 0), reason);
       }
     }
   }
 
   attempt(delivery: AttemptedDelivery): AttemptSpan {
-    return this.attempts.begin(delivery, this.nameOf(delivery.destination), this.spans?.attempt(delivery));
+    const { destination } = delivery;
+    this.names.count(destination);
+    return this.attempts.begin(delivery, () => this.nameOf(destination), this.spans?.attempt(delivery));
   }
 
   deadLetter(delivery: { readonly destination: string }): void {
@@ -117,18 +151,28 @@ export class RelayMetrics implements RelayTelemetry {
     }
   }
 
+  private endSeries(names: ReadonlySet<string>): void {
+    this.queueing.end(names);
+    this.attempts.end(names);
+    endOf([this.dead, this.removed], names);
+    for (const name of names) this.deadOf.forget(name);
+  }
+
   /** Returns the value of a destination in attributes. */
-  private nameOf(destination: string): string {
-    const name = this.names.valueOf(destination);
+  private nameOf(destination: string, volume = 0): string {
+    const name = this.names.count(destination, volume);
     this.deadOf(name); // from the first message or attempt, so that Prometheus sees the first one as an increase
     return name;
   }
 
   private async counts(): Promise<Sample[]> {
-    const names = this.names.copy();
+    const counts = await this.relay.counts();
+    const names = this.names.forReading();
     const sums = new Counter({ name: '', description: '' });
-    for (const { destination, state, count } of await this.relay.counts()) {
+    const pace = new SearchPace();
+    for (const { destination, state, count } of counts) {
       sums.add(count, { state, destination: names.valueOf(destination) });
+      if (pace.isDue) await pace.pause();
     }
     return sums.collect();
   }
@@ -154,7 +198,7 @@ export class RelayMetrics implements RelayTelemetry {
 
   /** Returns the highest value of each name. */
   private highest<T extends { destination: string }>(items: readonly T[], valueOf: (item: T) => number): Sample[] {
-    const names = this.names.copy();
+    const names = this.names.forReading();
     const values = new Map<string, number>();
     for (const item of items) {
       const name = names.valueOf(item.destination);

@@ -18,7 +18,7 @@ const SOURCE = 'source\u001f';
 const PER_OCTAVE = 4;
 
 /** Names of the counters of a minute. */
-export const COUNTERS = ['accepted', 'rejected', 'routed', 'delivered', 'failed', 'dead'] as const;
+export const COUNTERS = ['accepted', 'rejected', 'duplicate', 'routed', 'delivered', 'failed', 'dead'] as const;
 
 export type Counter = (typeof COUNTERS)[number];
 
@@ -34,10 +34,15 @@ interface MinuteCounts extends Record<Counter, number> {
 export interface SeriesPoint {
   /** Start of the minute, in ms since the epoch. */
   at: number;
-  /** Accepted messages; in the series of a destination, its new deliveries. */
+  /** Accepted messages, without repeated ones; in the series of a destination, its new deliveries. */
   accepted: number;
   /** Rejected messages and refused requests; in the series of a destination, always 0. */
   rejected: number;
+  /**
+   * Repeated messages, which are not sent again to any destination; in the series of a destination, deliveries that are
+   * not sent again.
+   */
+  duplicate: number;
   /** New deliveries: one for each destination of an accepted message. */
   routed: number;
   delivered: number;
@@ -57,6 +62,8 @@ export interface SeriesSummary extends Pick<SeriesPoint, 'p50' | 'p95'> {
 /** Counts of a source in one interval. */
 interface SourceCounts {
   accepted: number;
+  /** Number of repeated messages. */
+  duplicate: number;
   /** Number of refused messages, and of refused whole requests, by error code. */
   refused: CountsByName;
   /** Time when the source last sent something, in ms since the epoch. */
@@ -67,8 +74,10 @@ interface SourceCounts {
 export interface SourceFigures {
   /** Time when the source last sent something, in ms since the epoch; null if not in the last day. */
   lastSeenAt: number | null;
-  /** Number of accepted messages. */
+  /** Number of accepted messages, without repeated ones. */
   accepted: number;
+  /** Number of repeated messages, which are not sent again. */
+  duplicate: number;
   /** Number of refused messages, and of refused whole requests, by error code. */
   refused: CountsByName;
   /** Time between two points, in ms. */
@@ -124,6 +133,7 @@ export class RelaySeries {
     return {
       lastSeenAt: sum.lastAt || null,
       accepted: sum.accepted,
+      duplicate: sum.duplicate,
       refused: sum.refused,
       interval: SOURCE_INTERVAL,
       points: intervals.map(([at, { accepted, refused }]) => ({ at, accepted, refused: totalOf(refused) })),
@@ -136,9 +146,10 @@ export class RelaySeries {
     await this.writer.close();
   }
 
-  private countAccepted({ source, deliveries, messages, rejected }: Acceptance): void {
+  private countAccepted({ source, deliveries, repeated, messages, duplicates, rejected }: Acceptance): void {
     const total = this.minutes.now(TOTAL);
     total.accepted += messages.length;
+    total.duplicate += duplicates.length;
     total.rejected += rejected.length;
     total.routed += deliveries.length;
     for (const { destination } of deliveries) {
@@ -146,8 +157,10 @@ export class RelaySeries {
       minute.accepted++;
       minute.routed++;
     }
+    for (const { destination } of repeated) this.minutes.now(destination).duplicate++;
     const counts = this.sourceNow(source);
     counts.accepted += messages.length;
+    counts.duplicate += duplicates.length;
     for (const { code } of rejected) add(counts.refused, code, 1);
   }
 
@@ -175,7 +188,7 @@ export class RelaySeries {
 }
 
 function noMinute(): MinuteCounts {
-  return { accepted: 0, rejected: 0, routed: 0, delivered: 0, failed: 0, dead: 0, latencies: {} };
+  return { accepted: 0, rejected: 0, duplicate: 0, routed: 0, delivered: 0, failed: 0, dead: 0, latencies: {} };
 }
 
 function addMinute(sum: MinuteCounts, counts: MinuteCounts): void {
@@ -184,11 +197,12 @@ function addMinute(sum: MinuteCounts, counts: MinuteCounts): void {
 }
 
 function noSource(): SourceCounts {
-  return { accepted: 0, refused: {}, lastAt: 0 };
+  return { accepted: 0, duplicate: 0, refused: {}, lastAt: 0 };
 }
 
-function addSource(sum: SourceCounts, { accepted, refused, lastAt }: SourceCounts): void {
+function addSource(sum: SourceCounts, { accepted, duplicate, refused, lastAt }: SourceCounts): void {
   sum.accepted += accepted;
+  sum.duplicate += duplicate;
   for (const [code, count] of Object.entries(refused)) add(sum.refused, code, count);
   sum.lastAt = Math.max(sum.lastAt, lastAt);
 }

@@ -3,6 +3,7 @@ import { ignoreElements, merge, Observable, share, Subject, type Subscriber, typ
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import { TransactionError } from '../../common/relay.errors.js';
+import { NONE } from './delivery.factory.js';
 import {
   type Delivery,
   type DeliveryCount,
@@ -26,7 +27,13 @@ import type { SeriesStore } from './series-store.interface.js';
 import { SteadyClock } from './steady-clock.js';
 import { DestinationFeed } from './store/destination-feed.js';
 import { AddTurn, toBatches } from './store/add-turn.js';
-import type { DeliveryStore, ReplayQuery, WrittenDeliveries } from './store/delivery-store.interface.js';
+import type {
+  DeliveryStore,
+  Insertion,
+  MessageKey,
+  ReplayQuery,
+  WrittenDeliveries,
+} from './store/delivery-store.interface.js';
 import { SettlementWriter } from './store/settlement.writer.js';
 
 export const NOT_IN_TRANSACTIONS =
@@ -116,13 +123,18 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   /**
    * Stores deliveries, all or none; resolves once they are durable. A delivery with the destination, source and
    * messageId of an earlier one is skipped for as long as the queue remembers that message: a sender that received no
-   * response sends the message again.
+   * response sends the message again. Resolves with the skipped ones.
    *
    * @param beyondLimit whether they are stored even if the queue has reached its size limit; for delete notifications
    */
-  add(deliveries: NewDelivery[], beyondLimit = false): Promise<void> {
-    if (deliveries.length === 0) return Promise.resolve();
+  add(deliveries: NewDelivery[], beyondLimit = false): Promise<NewDelivery[]> {
+    if (deliveries.length === 0) return Promise.resolve(NONE);
     return beyondLimit ? this.insert(deliveries, beyondLimit) : this.turn.add(deliveries);
+  }
+
+  /** Returns those of the destinations for which a message is remembered: {@link add} would skip it. */
+  remembers(message: MessageKey, destinations: readonly string[]): Promise<string[]> {
+    return this.store.remembers(message, destinations, this.now());
   }
 
   /** Whether deliveries can be stored in transactions of the application. */
@@ -293,12 +305,12 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return destinations.length;
   }
 
-  private async insertBatches(deliveries: NewDelivery[], beyondLimit: boolean): Promise<void> {
+  private async insertBatches(deliveries: NewDelivery[], beyondLimit: boolean): Promise<NewDelivery[]> {
     const batches = toBatches(deliveries).map((batch) => {
       const feed = this.feeds.get(batch[0].destination);
       return { deliveries: batch, feed, leased: feed?.reserve(batch) ?? false };
     });
-    let inserted: Delivery[][];
+    let inserted: Insertion[];
     try {
       inserted = await this.store.insert(batches, this.now(), beyondLimit);
     } catch (error) {
@@ -306,10 +318,13 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
       throw error;
     }
     batches.forEach(({ deliveries: batch, feed, leased }, index) => {
-      if (leased) feed?.push(inserted[index]!, batch);
+      const stored = inserted[index]!.leased;
+      if (leased) feed?.push(stored, batch);
       // A store may be unable to lease what it inserts.
-      if (!leased || inserted[index]!.length < batch.length) this.wake(batch[0].destination);
+      if (!leased || stored.length < batch.length) this.wake(batch[0].destination);
     });
+    const repeats = inserted.filter(({ repeated }) => repeated.length > 0);
+    return repeats.length === 0 ? NONE : repeats.flatMap(({ repeated }) => repeated);
   }
 
   /** Drops deliveries that this process no longer leases. For those that are handed out, no request is made any more. */

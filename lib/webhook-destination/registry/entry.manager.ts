@@ -21,6 +21,9 @@ const NAME_RULE = `name must be a non-empty string other than "." and "..", ${NA
 /** For each field: true if it may be changed, or else the rule that forbids it. */
 export type PatchRules<T> = Record<keyof T, true | string>;
 
+/** Selects entries. */
+type EntryFilter = Pick<EntryQuery, 'metadata' | 'name'>;
+
 export type ReadableEntry<K extends RegistryKind> = RegistryEntry<K> & { document: EntryDocuments[K] };
 
 /** Base class of the managers of sources and destinations. */
@@ -36,20 +39,21 @@ export abstract class EntryManager<K extends RegistryKind, E> {
    */
   async list(query: EntryQuery = {}): Promise<E[]> {
     if (typeof query !== 'object' || query === null) throw new ArgumentError('the query must be an object');
-    const { metadata = {}, limit = PAGE, after = '' } = query;
+    const { name: part = '', metadata = {}, limit = PAGE, after = '' } = query;
     if (!isPositiveInteger(limit)) throw new ArgumentError('limit must be a whole number above 0');
     if (typeof after !== 'string') throw new ArgumentError('after must be a string');
+    if (typeof part !== 'string') throw new ArgumentError('name must be a string');
     if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
     await this.registry.ready();
-    return this.matching(metadata, after)
+    return this.matching({ metadata, name: part }, after)
       .slice(0, limit)
       .map((entry) => this.show(entry));
   }
 
-  /** @internal Returns the names of the entries with this metadata, sorted. */
-  async names(metadata: Record<string, string>): Promise<string[]> {
+  /** @internal Returns the names of the matching entries, sorted. */
+  async names(filter: EntryFilter): Promise<string[]> {
     await this.registry.ready();
-    return this.matching(metadata).map(({ name }) => name);
+    return this.matching(filter).map(({ name }) => name);
   }
 
   /** Returns the entry with this name; undefined if there is none that this process can read. */
@@ -196,11 +200,12 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     return invalidEntry(this.kind, String(name), faults);
   }
 
-  private matching(metadata: Record<string, string>, after = ''): ReadableEntry<K>[] {
+  private matching({ metadata = {}, name: part = '' }: EntryFilter, after = ''): ReadableEntry<K>[] {
     const wanted = Object.entries(metadata);
+    const lower = part.toLowerCase();
     return this.registry
       .names(this.kind)
-      .filter((name) => name > after)
+      .filter((name) => name > after && name.toLowerCase().includes(lower))
       .flatMap((name) => this.find(name) ?? [])
       .filter(({ document }) => {
         const { metadata: own } = document.options as { metadata?: Record<string, string> };

@@ -50,6 +50,8 @@ export interface CreatedDestination extends DestinationEntry {
 
 /** Selects entries, sorted by name. */
 export interface EntryQuery {
+  /** Selects entries whose name contains this text, whatever its case. */
+  name?: string;
   /** Selects entries whose `metadata` contains all of these pairs. */
   metadata?: Record<string, string>;
   /**

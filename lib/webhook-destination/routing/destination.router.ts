@@ -15,6 +15,8 @@ export interface RoutableMessage extends MessageJson {
   readonly recordedBy: string | undefined;
   /** Event name of a `track` message. */
   readonly event: string | undefined;
+  /** JSON that its receivers get, from the first one on: the deliveries of a message share it, and no others. */
+  body?: Buffer | undefined;
   /** Returns the message's value for a name, or for `All`, in `integrations`; null and undefined count as unset. */
   integration(name: string): unknown;
 }
@@ -85,8 +87,7 @@ export class DestinationRouter {
   }
 
   /**
-   * Creates one delivery for each message and each destination that receives it, as they are iterated. The deliveries
-   * of a message share its body.
+   * Creates one delivery for each message and each destination that receives it, as they are iterated.
    *
    * @param ambient the trace of messages without one of their own
    */
@@ -99,12 +100,10 @@ export class DestinationRouter {
     const served = this.servedBy(source);
     for (let start = 0; start < messages.length; start += GROUP) {
       const group = messages.length <= GROUP ? messages : messages.slice(start, start + GROUP);
-      const bodies: Buffer[] = [];
       for (const destination of served) {
-        for (let index = 0; index < group.length; index++) {
-          const message = group[index]!;
+        for (const message of group) {
           if (!takes(destination, message)) continue;
-          const body = (bodies[index] ??= toWebhookBody(message));
+          const body = (message.body ??= toWebhookBody(message));
           const { messageId, userId, recordedBy, trace = ambient } = message;
           yield { destination: destination.name, source, messageId, userId, body, acceptedAt, trace, recordedBy };
         }

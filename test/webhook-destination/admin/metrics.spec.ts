@@ -1,6 +1,8 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, get, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import { TerminusModule } from '@nestjs/terminus';
@@ -122,6 +124,7 @@ describe.each(onExpress)('GET /relay/api/metrics, on $platform', ({ createAdapte
       const dead = { ...destination, state: 'dead' };
       expect(sumOf(last, 'analytics_relay_delivery_count', dead)).toBe(outcome === 'dead' ? failed : 0);
     }
+    expect(sumOf(last, 'analytics_relay_ingest_duplicate_total')).toBe(0);
     const rejected = last.find(({ name }) => name === 'analytics_relay_ingest_rejected_total')!.metrics;
     expect(Object.fromEntries(rejected.map(({ labels, value }) => [labels!.code, value]))).toEqual({
       event_not_string: '2',
@@ -204,6 +207,35 @@ describe.each(onExpress)('GET /relay/api/metrics, on $platform', ({ createAdapte
     );
     expect(enqueued.map((labels) => labels.messaging_destination_name).sort()).toEqual(['c', 'd']);
     expect(await counted()).toEqual(['_other', 'c']);
+  });
+
+  it('counts repeated messages apart from those that are queued', async () => {
+    const { host } = await startRelayApp(afterwards, createAdapter(), { options: { admin: { token: 'secret' } } });
+    for (const ids of [['m1', 'm2', 'm1'], ['m2']]) {
+      await post(`${host}/v1/batch`, { batch: ids.map((id) => track(id)) });
+    }
+    const metrics = await readMetrics(host, 'secret');
+    expect(sumOf(metrics, 'analytics_relay_ingest_duplicate_total')).toBe(2);
+    expect(sumOf(metrics, 'messaging_client_sent_messages_total', { messaging_operation_name: 'enqueue' })).toBe(2);
+  });
+
+  it.each([
+    ['gzip', 'gzip'],
+    ['deflate, GZIP;q=0.5', 'gzip'],
+    ['gzip;q=0', null],
+    ['identity', null],
+  ])('answers a scraper that accepts %s with the encoding %s', async (accepted, encoding) => {
+    const { host } = await startRelayApp(afterwards, createAdapter(), { options: { admin: { token: 'secret' } } });
+    const headers = { Authorization: 'Bearer secret', 'Accept-Encoding': accepted };
+    const [answer, body] = await new Promise<[IncomingMessage, Buffer]>((resolve, reject) => {
+      get(`${host}/relay/api/metrics`, { headers }, (response) => {
+        buffer(response).then((bytes) => resolve([response, bytes]), reject);
+      }).on('error', reject);
+    });
+    expect([answer.headers['content-encoding'] ?? null, answer.headers.vary]).toEqual([encoding, 'Accept-Encoding']);
+    expect(answer.headers['content-length']).toBe(String(body.length));
+    const text = (encoding ? gunzipSync(body) : body).toString();
+    expect(text).toContain('analytics_relay_ingest_duplicate_total 0\n');
   });
 
   it('reads the queue once for metrics, health and the overview, where that takes long', async () => {

@@ -73,7 +73,7 @@ function holdBack(queue: DeliveryQueue, from = 0) {
   let calls = 0;
   vi.spyOn(queue, 'add').mockImplementation(async (deliveries) => {
     if (calls++ >= from) await new Promise<void>((end) => held.push({ deliveries, end }));
-    await add(deliveries);
+    return add(deliveries);
   });
   return held;
 }

@@ -4,6 +4,7 @@ import {
   type Delivery,
   DeliveryQueue,
   type DeliveryStore,
+  type Insertion,
   type OldestDelivery,
   QueueUnavailableError,
   type Retention,
@@ -49,13 +50,15 @@ class OwnStore implements DeliveryStore {
   beginClose = () => undefined;
   close = () => Promise.resolve();
 
-  insert(batches: StoreBatch[]): Promise<Delivery[][]> {
+  remembers = () => Promise.resolve([]);
+
+  insert(batches: StoreBatch[]): Promise<Insertion[]> {
     for (const { deliveries } of batches) {
       for (const delivery of deliveries) {
         this.due.push({ ...delivery, id: delivery.messageId, firstAttemptAt: undefined, attempts: [], failedUrls: [] });
       }
     }
-    return Promise.resolve(batches.map(() => []));
+    return Promise.resolve(batches.map(() => ({ leased: [], repeated: [] })));
   }
 
   claim(destination: string): Promise<Claim> {
@@ -93,7 +96,7 @@ class DoubtfulStore extends OwnStore {
   };
   override oldest = () => Promise.resolve(this.due);
 
-  override async insert(batches: StoreBatch[]): Promise<Delivery[][]> {
+  override async insert(batches: StoreBatch[]): Promise<Insertion[]> {
     await super.insert(batches);
     throw new QueueUnavailableError('the answer was lost');
   }

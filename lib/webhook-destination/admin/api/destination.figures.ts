@@ -1,6 +1,6 @@
-import type { DeliveryState } from '../../queue/delivery.interface.js';
 import { type RelaySeries, type SeriesPoint, sumOf } from '../../observe/relay-series.js';
 import type { AdminProcess } from './admin-services.interface.js';
+import { sortCounts, type StateCounts } from './destination-counts.js';
 
 /** Period of a destination's recent outcomes, in ms. */
 const RECENT = 60 * 60_000;
@@ -9,8 +9,7 @@ const OUTCOMES = ['delivered', 'failed', 'dead'] as const;
 
 /** Current figures of a destination. */
 export interface DestinationFigures {
-  /** Number of deliveries by state; states without deliveries are omitted. */
-  counts: Partial<Record<DeliveryState, number>>;
+  counts: StateCounts;
   /** Whether this process has found the destination to be down. */
   down: boolean;
   /** Outcomes of the last hour; `failed` counts attempts. */
@@ -67,17 +66,12 @@ export async function readDestinationFigures(
 ): Promise<DestinationFigures[]> {
   const now = Date.now();
   const down = new Set(own.dispatcher.downNames);
-  const counts = await own.figures.counts();
+  const { byName } = sortCounts(await own.figures.counts());
   const summaries = await readEach(names, (name) => series.summarize(now - RECENT, now, name));
-  const byName = new Map<string, DestinationFigures['counts']>(names.map((name) => [name, {}]));
-  for (const { destination, state, count } of counts) {
-    const found = byName.get(destination);
-    if (found) found[state] = count;
-  }
   return names.map((name, index) => {
     const { points, p50, p95 } = summaries[index]!;
     return {
-      counts: byName.get(name)!,
+      counts: byName.get(name)?.counts ?? {},
       down: down.has(name),
       recent: { minutes: RECENT / 60_000, ...sumOf(points, OUTCOMES) },
       health: healthOf(points),

@@ -1,7 +1,7 @@
 import type { Metric } from '../../../common/telemetry/metric.js';
-import { isOpen } from '../../queue/delivery.interface.js';
 import { PROMETHEUS_TYPE, toPrometheusText } from '../../observe/prometheus.text.js';
 import { firstAcceptedAt } from '../../observe/queue.figures.js';
+import { acceptsGzip, compress } from '../../http/gzip.util.js';
 import { RequestError } from '../../http/request.error.js';
 import { COUNTERS, type RelaySeries, sumOf } from '../../observe/relay-series.js';
 import { SERIES_TIME } from '../../observe/series.writer.js';
@@ -9,9 +9,13 @@ import { LIVE_FILTERS, LIVE_KINDS, type LiveFilter } from '../live/live.event.js
 import type { LiveFeed } from '../live/live.feed.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
+import { summarize } from './destination-counts.js';
 
 /** Period of the overview's rates, in ms. */
 const RECENT = 5 * 60_000;
+
+/** Number of destinations in the overview, which dashboards read every few seconds. */
+const MAX_DESTINATIONS = 25;
 
 const METRICS = [...COUNTERS, 'p50', 'p95'] as const;
 
@@ -25,25 +29,29 @@ const SERIES_FIELDS = {
 /** Routes of the relay's current state, and of its figures for the last day. */
 export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: RelaySeries): ApiRoute[] {
   return [
-    readRoute('overview', 'Counts, rates and latencies of the last minutes, and what is down', async ({ caller }) => {
-      const now = Date.now();
-      const [counts, oldest, points] = await Promise.all([
-        own.figures.counts(),
-        firstAcceptedAt(own.figures),
-        series.read(now - RECENT, now),
-      ]);
-      const open = counts.filter(isOpen).reduce((sum, { count }) => sum + count, 0);
-      return {
-        at: now,
-        access: caller.access,
-        counts,
-        open,
-        oldestAcceptedAt: oldest ?? null,
-        recent: { minutes: RECENT / 60_000, ...sumOf(points, COUNTERS), latest: points.at(-1) ?? null },
-        down: own.dispatcher.downNames,
-        process: { lostBeforeIngest: relay.lostCount, uptime: Math.round(process.uptime()) },
-      };
-    }),
+    readRoute(
+      'overview',
+      'Counts, rates and latencies of the last minutes, and the destinations that most need attention',
+      async ({ caller }) => {
+        const now = Date.now();
+        const [counts, oldest, points] = await Promise.all([
+          own.figures.counts(),
+          firstAcceptedAt(own.figures),
+          series.read(now - RECENT, now),
+        ]);
+        const summary = summarize(counts, own.dispatcher.downNames, MAX_DESTINATIONS);
+        const { queued = 0, delivering = 0, waiting = 0 } = summary.counts;
+        return {
+          at: now,
+          access: caller.access,
+          ...summary,
+          open: queued + delivering + waiting,
+          oldestAcceptedAt: oldest ?? null,
+          recent: { minutes: RECENT / 60_000, ...sumOf(points, COUNTERS), latest: points.at(-1) ?? null },
+          process: { lostBeforeIngest: relay.lostCount, uptime: Math.round(process.uptime()) },
+        };
+      },
+    ),
     readRoute(
       'timeseries',
       'One point per minute for the last day; minutes in which nothing happened have no point',
@@ -65,10 +73,18 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
 
 /** Route of the metrics, in the text format of Prometheus. */
 export function metricsRoute(metrics: readonly Metric[]): ApiRoute {
-  return readRoute('metrics', 'Figures of recording, ingest and delivery, as Prometheus text', async ({ response }) => {
+  const summary = 'Figures of recording, ingest and delivery, as Prometheus text';
+  return readRoute('metrics', summary, async ({ request, response }) => {
     const text = await toPrometheusText(metrics);
-    const headers = { 'Content-Type': PROMETHEUS_TYPE, 'Content-Length': Buffer.byteLength(text) };
-    response.writeHead(200, headers).end(text);
+    const isCompressed = acceptsGzip(request);
+    const body = isCompressed ? await compress(text) : Buffer.from(text);
+    const headers = {
+      'Content-Type': PROMETHEUS_TYPE,
+      'Content-Length': body.length,
+      Vary: 'Accept-Encoding',
+      ...(isCompressed && { 'Content-Encoding': 'gzip' }),
+    };
+    response.writeHead(200, headers).end(body);
     return undefined;
   });
 }

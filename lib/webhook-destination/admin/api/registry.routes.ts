@@ -2,6 +2,7 @@ import { RequestError } from '../../http/request.error.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
 import { originOf } from '../../registry/new-origin.rules.js';
+import type { EntryQuery } from '../../registry/registry-entry.interface.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
 import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
@@ -18,6 +19,7 @@ const ENTRY_FIELDS = {
 };
 
 const LIST_FIELDS = {
+  name: 'text that the name contains, whatever its case',
   ...ENTRY_FIELDS,
   'metadata.*': 'value of the metadata with this name',
   ...PAGE_FIELDS,
@@ -137,8 +139,12 @@ interface EntryPage {
 
 type Manager = SourceManager | DestinationManager;
 
+function filterOf(query: QueryReader): Pick<EntryQuery, 'metadata' | 'name'> {
+  return { metadata: query.below('metadata'), name: query.text('name') };
+}
+
 async function listByName(manager: Manager, query: QueryReader, limit: number): Promise<EntryPage> {
-  const page = { limit: limit + 1, after: query.text('cursor'), metadata: query.below('metadata') };
+  const page = { limit: limit + 1, after: query.text('cursor'), ...filterOf(query) };
   const found: { name: string }[] = await manager.list(page);
   const shown = found.slice(0, limit);
   return { found: shown, cursor: found.length > limit ? shown.at(-1)!.name : undefined };
@@ -155,7 +161,7 @@ async function listRanked(
   if (!/^\d{1,9}$/.test(cursor)) {
     throw new RequestError('query_invalid', 'cursor must be that of an answer with the same sort', 'cursor');
   }
-  const names = await sort(await manager.names(query.below('metadata')));
+  const names = await sort(await manager.names(filterOf(query)));
   const end = Number(cursor) + limit;
   const found = await Promise.all(names.slice(Number(cursor), end).map((name) => manager.get(name)));
   return {

@@ -4,6 +4,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { LimitedLogger } from '../../../common/limited.logger.js';
 import { admitRequest, answerError } from '../../http/answer.util.js';
+import { acceptsGzip } from '../../http/gzip.util.js';
 import type { PlatformPair } from '../../http/http.mount.js';
 import { RequestError } from '../../http/request.error.js';
 import { toRefusal } from '../admin.errors.js';
@@ -101,10 +102,6 @@ export class DashboardEndpoint {
     }
     send(request, response, 200, headers, gunzipSync(zipped));
   }
-}
-
-function acceptsGzip({ headers }: IncomingMessage): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test([headers['accept-encoding'] ?? ''].join());
 }
 
 function send(

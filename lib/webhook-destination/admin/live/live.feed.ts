@@ -36,7 +36,7 @@ export class LiveFeed {
     this.happenings$ = merge(
       accepted$.pipe(
         map((acceptance) => ({
-          count: acceptance.messages.length + acceptance.rejected.length,
+          count: acceptance.messages.length + acceptance.duplicates.length + acceptance.rejected.length,
           toEvents: () => toMessageEvents(acceptance, Date.now()),
         })),
       ),

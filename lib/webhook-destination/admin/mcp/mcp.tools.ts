@@ -43,9 +43,13 @@ const ID = { id: text('id of the delivery, as search_deliveries lists it') };
 const MAX_PORTIONS = 100;
 
 export const TOOLS: McpTool[] = [
-  read('overview', 'Health of the relay: deliveries by destination and state, the last 5 minutes, what is down.', {
-    call: (client) => client.get('overview'),
-  }),
+  read(
+    'overview',
+    'Health of the relay: deliveries by state, the last 5 minutes, the 25 destinations that most need attention.',
+    {
+      call: (client) => client.get('overview'),
+    },
+  ),
   read(
     'search_deliveries',
     'Deliveries, newest first, with the last attempt of each. An answer with a cursor is incomplete, even if empty.',

@@ -1,9 +1,10 @@
+import { NONE } from '../delivery.factory.js';
 import type { NewDelivery } from '../delivery.interface.js';
 import { FULL_BATCH, MAX_BATCH } from './delivery-store.interface.js';
 
 interface Call {
   deliveries: NewDelivery[];
-  resolve: () => void;
+  resolve: (repeated: NewDelivery[]) => void;
   reject: (reason: unknown) => void;
 }
 
@@ -14,16 +15,16 @@ export class AddTurn {
   private size = 0;
 
   /**
-   * @param write stores deliveries, all or none
+   * @param write stores deliveries, all or none; resolves with those of repeated messages, which it skips
    * @param full number of deliveries that are written before the end of the turn
    */
   constructor(
-    private readonly write: (deliveries: NewDelivery[]) => Promise<void>,
+    private readonly write: (deliveries: NewDelivery[]) => Promise<NewDelivery[]>,
     private readonly full: number,
   ) {}
 
-  /** Resolves once the deliveries are stored. */
-  add(deliveries: NewDelivery[]): Promise<void> {
+  /** Resolves once the deliveries are stored, with those of repeated messages, which are not. */
+  add(deliveries: NewDelivery[]): Promise<NewDelivery[]> {
     return new Promise((resolve, reject) => {
       this.calls.push({ deliveries, resolve, reject });
       this.size += deliveries.length;
@@ -40,7 +41,7 @@ export class AddTurn {
     if (calls.length === 1) this.writeOne(calls[0]!);
     else if (calls.length > 1) {
       this.write(calls.flatMap(({ deliveries }) => deliveries)).then(
-        () => calls.forEach(({ resolve }) => resolve()),
+        (repeated) => resolveEach(calls, repeated),
         // One faulty call must not fail the others.
         () => calls.forEach((call) => this.writeOne(call)),
       );
@@ -49,6 +50,14 @@ export class AddTurn {
 
   private writeOne({ deliveries, resolve, reject }: Call): void {
     this.write(deliveries).then(resolve, reject);
+  }
+}
+
+/** Resolves each call with its own of the deliveries that were skipped. */
+function resolveEach(calls: Call[], repeated: NewDelivery[]): void {
+  const skipped = new Set(repeated);
+  for (const { deliveries, resolve } of calls) {
+    resolve(skipped.size === 0 ? NONE : deliveries.filter((delivery) => skipped.has(delivery)));
   }
 }
 

@@ -34,6 +34,14 @@ export interface StoreBatch {
   leased: boolean;
 }
 
+/** What became of a batch. */
+export interface Insertion {
+  /** The stored deliveries of a leased batch, as far as the store can lease what it inserts; otherwise none. */
+  leased: Delivery[];
+  /** Those of the batch that were skipped, because their message is remembered. */
+  repeated: NewDelivery[];
+}
+
 /** Outcome of a leased delivery, undefined if it is returned without an attempt. */
 export interface Settlement {
   delivery: Delivery;
@@ -76,10 +84,15 @@ export interface StoreOwner {
 /** Selects deliveries to replay: dead ones, or the one with an id. */
 export type ReplayQuery = CheckedQuery & ({ state: 'dead' } | { state: Exclude<ReplayableState, 'dead'>; id: string });
 
+/** What identifies a message: its id is unique within its source. */
+export type MessageKey = Pick<NewDelivery, 'source' | 'messageId'>;
+
 /** Deliveries written in a transaction. */
 export interface WrittenDeliveries {
   /** Resolves with whether the transaction was committed, soon after its end; with false if the queue closes before. */
   ended: Promise<boolean>;
+  /** Those that were skipped, because their message is remembered. */
+  repeated: NewDelivery[];
 }
 
 /** Stores deliveries in transactions of the application. */
@@ -129,12 +142,14 @@ export interface DeliveryStore {
   holdsLeases(): boolean;
   open(owner: StoreOwner): Promise<void>;
   /**
-   * Stores all deliveries or none, skipping those whose message is remembered. Resolves once they are durable, with the
-   * stored deliveries of each leased batch.
+   * Stores all deliveries or none, skipping those whose message is remembered. Resolves once they are durable, with what
+   * became of each batch.
    *
    * @param beyondLimit as in `DeliveryQueue.add`
    */
-  insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Delivery[][]>;
+  insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Insertion[]>;
+  /** Returns those of the destinations for which a message is remembered, so that `insert` would skip it. */
+  remembers(message: MessageKey, destinations: readonly string[], now: number): Promise<string[]>;
   claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim>;
   /**
    * Settles leased deliveries. Resolves once that is durable, with whether each was still leased, or why that is not

@@ -17,7 +17,13 @@ describe.each(onExpress)('What the API says of the relay on $platform', ({ creat
       options: { delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000, concurrency: 20 } },
       metadata: { imports: [AnalyticsModule.forRoot({ writeKey: 'wk_shop' })] },
     });
-    expect(await get('overview')).toMatchObject({ counts: [], open: 0, oldestAcceptedAt: null, down: [] });
+    expect(await get('overview')).toMatchObject({
+      counts: {},
+      destinations: [],
+      open: 0,
+      oldestAcceptedAt: null,
+      down: 0,
+    });
     const before = Date.now();
     await relay.accept('wk_shop', [track('m0'), { type: 'track' }]);
     await receiver.received(1);
@@ -29,19 +35,113 @@ describe.each(onExpress)('What the API says of the relay on $platform', ({ creat
     await receiver.received(11);
     await waitFor(async () => {
       const { recent, counts } = await get('overview');
-      const states = (counts as { state: string }[]).map(({ state }) => state).sort();
-      return recent.failed! === 10 && states.join() === 'delivered,waiting';
+      return (
+        recent.failed! === 10 &&
+        Object.keys(counts as object)
+          .sort()
+          .join() === 'delivered,waiting'
+      );
     });
     const overview = await get('overview');
     expect(overview).toMatchObject({
       access: 'write',
-      counts: expect.arrayContaining([{ destination: 'Webhooks', state: 'waiting', count: 10 }]),
+      counts: { delivered: 1, waiting: 10 },
+      destinations: [{ destination: 'Webhooks', down: true, counts: { delivered: 1, waiting: 10 } }],
+      others: { destinations: 0, counts: {} },
       open: 10,
-      recent: { accepted: 11, rejected: 1, delivered: 1, failed: 10, dead: 0 },
-      down: ['Webhooks'],
+      recent: { accepted: 11, rejected: 1, duplicate: 0, delivered: 1, failed: 10, dead: 0 },
+      down: 1,
       process: { lostBeforeIngest: 0 },
     });
     expect(overview.oldestAcceptedAt).toBeGreaterThanOrEqual(before);
+  });
+
+  it('is at most 20 KB with 5,000 destinations: the 25 that most need attention, and sums of the others', async () => {
+    const queue = memoryQueue()();
+    const names = Array.from({ length: 5_000 }, (_, index) => `customer ${index}, ${randomUUID()}`);
+    queue.counts = () =>
+      Promise.resolve(
+        names.flatMap((destination, index) => [
+          { destination, state: 'delivered' as const, count: 1_000 },
+          { destination, state: 'dead' as const, count: 1 + (index % 100) },
+          { destination, state: 'waiting' as const, count: 1 },
+        ]),
+      );
+    const { ask, get } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
+    expect((await (await ask('GET', 'overview')).arrayBuffer()).byteLength).toBeLessThan(20_000);
+    const { counts, destinations, others, open } = await get('overview');
+    expect(counts).toEqual({ delivered: 5_000_000, dead: 50 * 5_050, waiting: 5_000 });
+    const shown = destinations as { counts: object }[];
+    expect(shown.map((row) => row.counts)).toEqual(Array(25).fill({ delivered: 1_000, dead: 100, waiting: 1 }));
+    const left = { delivered: 4_975_000, dead: 50 * 5_050 - 2_500, waiting: 4_975 };
+    expect([others, open]).toEqual([{ destinations: 4_975, counts: left }, 5_000]);
+  });
+
+  it('counts a repeated message apart from accepted ones, unless a destination gets it for the first time', async () => {
+    const name = ['crm', 'late'] as const;
+    const { relay, get, receiver } = await startApi(cleanUp, createAdapter(), {
+      options: { destinations: [], registry: 'store' },
+    });
+    const add = (index: number) =>
+      relay.destinations.create({ name: name[index]!, urls: [receiver.url], sources: ['shop'] });
+    await add(0);
+    const send = async (...ids: string[]) =>
+      relay.accept(
+        'wk_shop',
+        ids.map((id) => track(id)),
+      );
+    expect(await send('m1', 'm2', 'm1')).toEqual({ accepted: 3, rejected: [] });
+    await send('m2');
+    expect((await get('overview')).recent).toMatchObject({ accepted: 2, duplicate: 2 });
+    await add(1);
+    await send('m1'); // new to one of its destinations
+    await send('m1');
+    await receiver.received(3);
+    await waitFor(async () => (await get('overview')).recent.delivered === 3);
+    expect((await get('overview')).recent).toMatchObject({ accepted: 3, duplicate: 3 });
+    const ofSource = (await get('sources/shop?figures=true')).figures as Record<string, number>;
+    expect(ofSource).toMatchObject({ accepted: 3, duplicate: 3 });
+    const sum = async (query: string) =>
+      (await get(`timeseries?metric=duplicate${query}`)).points.reduce((all, { duplicate }) => all + duplicate!, 0);
+    expect([await sum(''), await sum('&destination=crm'), await sum('&destination=late')]).toEqual([3, 4, 1]);
+  });
+
+  it('shows a repeated message as such, live and in explain, with the destinations that get it or not', async () => {
+    const { relay, ask, json, receiver } = await startApi(cleanUp, createAdapter(), {
+      options: { destinations: [], registry: 'store' },
+    });
+    const add = (name: string) => relay.destinations.create({ name, urls: [receiver.url] });
+    const { events } = await readStream(await ask('GET', 'events?messageId=m1'));
+    const late = await readStream(await ask('GET', 'events?kind=duplicate&destination=late'));
+    const accept = () => relay.accept('wk_shop', [track('m1')]);
+    const explain = async () => {
+      const { answer } = await json('POST', 'explain', { body: { message: track('m1') } });
+      return (answer.destinations as { destination: string; repeated?: boolean }[]).map((destination) => [
+        destination.destination,
+        destination.repeated,
+      ]);
+    };
+    await add('crm');
+    expect(await explain()).toEqual([['crm', undefined]]);
+    await accept();
+    expect(await explain()).toEqual([['crm', true]]);
+    await accept();
+    await add('late');
+    expect(await explain()).toEqual([
+      ['crm', true],
+      ['late', undefined],
+    ]);
+    await accept();
+    await accept();
+    const shown = () => events.filter(({ name }) => name === 'message' || name === 'duplicate');
+    await waitFor(() => shown().length === 4 && late.events.length === 2);
+    expect(shown().map(({ name, data }) => [name, data.destinations, data.repeated])).toEqual([
+      ['message', ['crm'], undefined],
+      ['duplicate', [], ['crm']],
+      ['message', ['late'], ['crm']],
+      ['duplicate', [], ['crm', 'late']],
+    ]);
+    expect(late.events[1]!.data).toMatchObject({ kind: 'duplicate', messageId: 'm1', event: 'Ordered', userId: 'u1' });
   });
 
   it('counts refused requests as rejections: an unknown key, a full queue, a body that is too large', async () => {

@@ -128,6 +128,7 @@ export function itConforms(engine: QueueEngine): void {
       await queue.close();
       const calls = [
         queue.add([message('m1')]),
+        queue.remembers({ source: 'shop', messageId: 'm1' }, ['Webhooks']),
         queue.list({}),
         queue.counts(),
         queue.check(),
@@ -199,6 +200,36 @@ export function itConforms(engine: QueueEngine): void {
         expect(await queue.list({})).toHaveLength(3);
       });
 
+      it.each([
+        ['has a consumer', true],
+        ['has none', false],
+      ])('says which deliveries it has left out, and no others, if the destination %s', async (_, isConsumed) => {
+        if (isConsumed) consume();
+        expect(await queue.add([message('m1'), message('m2')])).toEqual([]);
+        const again = message('m1');
+        expect(await queue.add([message('m1', { destination: 'Other' }), again, message('m3')])).toEqual([again]);
+        const calls = [
+          [message('m4'), message('m4')],
+          [message('m4'), message('m5')],
+        ];
+        const left = await Promise.all(calls.map((call) => queue.add(call)));
+        expect(left.flat().map(({ messageId }) => messageId)).toEqual(['m4', 'm4']);
+        left.forEach((some, index) => some.forEach((delivery) => expect(calls[index]).toContain(delivery)));
+      });
+
+      it('knows for which destinations it would leave out a message, also after a restart', async () => {
+        const m1 = { source: 'shop', messageId: 'm1' };
+        const all = ['Other', 'Third', 'Webhooks'];
+        expect(await queue.remembers(m1, all)).toEqual([]);
+        await queue.add([message('m1'), message('m1', { destination: 'Other' })]);
+        await queue.purge({ destination: 'Other' });
+        expect(await queue.remembers(m1, all)).toEqual(['Other', 'Webhooks']);
+        expect(await queue.remembers({ ...m1, source: 'blog' }, all)).toEqual([]);
+        expect(await queue.remembers(m1, [])).toEqual([]);
+        await reopen();
+        expect(await queue.remembers(m1, all)).toEqual(['Other', 'Webhooks']);
+      });
+
       it('takes the messages of one id that come from other sources or go to other destinations', async () => {
         await queue.add([message('m1'), message('m1', { destination: 'Other' })]);
         await queue.add([message('m1', { source: 'blog' }), message('m1', { destination: 'Third' }), message('m1')]);
@@ -209,7 +240,8 @@ export function itConforms(engine: QueueEngine): void {
       it('remembers messages as long as the bound of their age says', async () => {
         await reopenWith({ messageIds: { age: 0 } });
         await queue.add([message('m1')]);
-        await queue.add([message('m1')]);
+        expect(await queue.remembers({ source: 'shop', messageId: 'm1' }, ['Webhooks'])).toEqual([]);
+        expect(await queue.add([message('m1')])).toEqual([]);
         expect(await queue.list({})).toHaveLength(2);
         await queue.sweep();
       });
@@ -823,7 +855,9 @@ export function itConforms(engine: QueueEngine): void {
 
       it('makes waiting ones due now on request, within their window', async () => {
         await queue.add(messages(3));
-        const { leases } = consume(64, (lease) => (lease.delivery.attempts.length === 0 ? waiting(60_000) : delivered()));
+        const { leases } = consume(64, (lease) =>
+          lease.delivery.attempts.length === 0 ? waiting(60_000) : delivered(),
+        );
         await counted('waiting', 3);
         expect(await queue.replay({})).toBe(0);
         const [newest] = await queue.list({ state: 'waiting' });
