@@ -53,9 +53,9 @@ async function countClicks(page: Page): Promise<() => Promise<number>> {
       await attention.getByRole('link', { name: '40 dead' }).click();
       await button(page, 'Replay all that match…').click();
       await page.getByText('40 deliveries will be sent again.').waitFor();
+      allowRefusals(400);
       await page.getByLabel('Deliveries per second').fill('none');
       await page.keyboard.press('Enter');
-      allowRefusals(400);
       await page.getByText('Rate must be a whole number of deliveries per second, from 1 to 10000.').waitFor();
       await page.getByLabel('Deliveries per second').fill('20');
       await button(page, 'Replay 40 deliveries').click();

@@ -30,12 +30,12 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
   const field = query.get('metadata') ?? '';
   const value = query.get('value') ?? '';
   const sort = query.get('sort') ?? 'health';
-  const filter = {
-    sort,
+  const wanted = {
     ...(name !== '' && { name }),
     ...(field !== '' && value !== '' && { [`metadata.${field}`]: value }),
   };
-  const isFiltered = Object.keys(filter).length > 1;
+  const isFiltered = Object.keys(wanted).length > 0;
+  const filter = { ...wanted, sort };
   const list = useKeyset(
     (cursor, signal) => getPortion<Destination>('destinations', { ...filter, figures: 'true', cursor }, signal),
     JSON.stringify(filter),

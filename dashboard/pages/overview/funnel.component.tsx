@@ -11,7 +11,7 @@ export function Funnel({ overview }: { overview: Overview }) {
   const { dead = 0 } = counts;
   const ofRecent = `in the last ${recent.minutes} min`;
   const from = String(at - recent.minutes * 60_000);
-  const received = recent.accepted + recent.rejected;
+  const received = recent.accepted + recent.rejected + recent.duplicate;
   return (
     <dl class="figures">
       <Figure name="Received" note={toRate(received, recent.minutes)}>
@@ -21,7 +21,7 @@ export function Funnel({ overview }: { overview: Overview }) {
         <CountLink count={recent.rejected} href={hrefOf('sources')} />
       </Figure>
       <Figure name="Repeated" note="not sent again">
-        {recent.duplicate.toLocaleString()} <small class="hint">{ofRecent}</small>
+        <CountLink count={recent.duplicate} href={hrefOf('live', { kind: 'duplicate' })} />
       </Figure>
       <Figure name="Routed" note="deliveries, one for each destination">
         <CountLink count={recent.routed} href={hrefOf('deliveries', { from })} />

@@ -12,7 +12,7 @@ export function Headline({ overview, attention }: { overview: Overview; attentio
   return <p class={isBad ? 'headline bad' : 'headline'}>{text}</p>;
 }
 
-function sentenceOf({ open, counts: { dead = 0 } }: Overview, { counts, destinations }: Attention) {
+function sentenceOf({ open, counts: all }: Overview, { counts, destinations }: Attention) {
   const { down = 0, failing = 0, degraded = 0, late = 0 } = counts;
   const fail = down + failing + degraded;
   if (fail + late > 0) {
@@ -26,6 +26,7 @@ function sentenceOf({ open, counts: { dead = 0 } }: Overview, { counts, destinat
       text: `${countOf(fail || late, 'destination', 'destinations')} ${what}: ${names.join(', ')}${more}.`,
     };
   }
+  const { dead = 0 } = all;
   const except = dead === 0 ? '' : `, except ${countOf(dead, 'dead delivery', 'dead deliveries')}`;
   if (open === 0) return { isBad: dead > 0, text: `All is delivered${except}.` };
   return {

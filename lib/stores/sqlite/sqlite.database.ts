@@ -6,7 +6,6 @@ import type {
   MessageKey,
   ReplayQuery,
 } from '../../webhook-destination/queue/store/delivery-store.interface.js';
-import type { CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
 import { AcceptedTable } from './accepted.table.js';
 import { DamageError } from './batch.codec.js';

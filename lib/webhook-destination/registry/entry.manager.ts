@@ -21,6 +21,9 @@ const NAME_RULE = `name must be a non-empty string other than "." and "..", ${NA
 /** For each field: true if it may be changed, or else the rule that forbids it. */
 export type PatchRules<T> = Record<keyof T, true | string>;
 
+/** Selects entries. */
+type EntryFilter = Pick<EntryQuery, 'metadata' | 'name'>;
+
 export type ReadableEntry<K extends RegistryKind> = RegistryEntry<K> & { document: EntryDocuments[K] };
 
 /** Base class of the managers of sources and destinations. */
@@ -42,15 +45,15 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     if (typeof part !== 'string') throw new ArgumentError('name must be a string');
     if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
     await this.registry.ready();
-    return this.matching({ name: part, metadata }, after)
+    return this.matching({ metadata, name: part }, after)
       .slice(0, limit)
       .map((entry) => this.show(entry));
   }
 
   /** @internal Returns the names of the matching entries, sorted. */
-  async names(query: Pick<EntryQuery, 'name' | 'metadata'>): Promise<string[]> {
+  async names(filter: EntryFilter): Promise<string[]> {
     await this.registry.ready();
-    return this.matching(query).map(({ name }) => name);
+    return this.matching(filter).map(({ name }) => name);
   }
 
   /** Returns the entry with this name; undefined if there is none that this process can read. */
@@ -197,7 +200,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     return invalidEntry(this.kind, String(name), faults);
   }
 
-  private matching({ name: part = '', metadata = {} }: EntryQuery, after = ''): ReadableEntry<K>[] {
+  private matching({ metadata = {}, name: part = '' }: EntryFilter, after = ''): ReadableEntry<K>[] {
     const wanted = Object.entries(metadata);
     const lower = part.toLowerCase();
     return this.registry

@@ -1,6 +1,7 @@
 import type { RelaySeries } from '../../observe/relay-series.js';
 import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess } from './admin-services.interface.js';
+import { sortCounts } from './destination-counts.js';
 import { type DestinationFigures, openOf, readDestinationFigures } from './destination.figures.js';
 
 /** Orders of the list of destinations; those of the same rank are sorted by name. */
@@ -55,15 +56,11 @@ export class DestinationRanking {
 
   /** Returns the number of open and of dead deliveries of each destination that has some. */
   async undelivered(): Promise<Map<string, { open: number; dead: number }>> {
-    const sums = new Map<string, { open: number; dead: number }>();
-    for (const { destination, state, count } of await this.own.figures.counts()) {
-      if (state === 'delivered') continue;
-      const sum = sums.get(destination) ?? { open: 0, dead: 0 };
-      if (state === 'dead') sum.dead += count;
-      else sum.open += count;
-      sums.set(destination, sum);
-    }
-    return sums;
+    const { rows } = sortCounts(await this.own.figures.counts());
+    const some = rows.filter(({ undelivered }) => undelivered > 0);
+    return new Map(
+      some.map(({ destination, counts }) => [destination, { open: openOf(counts), dead: counts.dead ?? 0 }]),
+    );
   }
 }
 

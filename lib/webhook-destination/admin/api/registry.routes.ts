@@ -2,6 +2,7 @@ import { RequestError } from '../../http/request.error.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
 import { originOf } from '../../registry/new-origin.rules.js';
+import type { EntryQuery } from '../../registry/registry-entry.interface.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
 import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
@@ -138,6 +139,10 @@ interface EntryPage {
 
 type Manager = SourceManager | DestinationManager;
 
+function filterOf(query: QueryReader): Pick<EntryQuery, 'metadata' | 'name'> {
+  return { metadata: query.below('metadata'), name: query.text('name') };
+}
+
 async function listByName(manager: Manager, query: QueryReader, limit: number): Promise<EntryPage> {
   const page = { limit: limit + 1, after: query.text('cursor'), ...filterOf(query) };
   const found: { name: string }[] = await manager.list(page);
@@ -163,10 +168,6 @@ async function listRanked(
     found: found.filter((entry) => entry !== undefined), // one may have been removed
     cursor: end < names.length ? String(end) : undefined,
   };
-}
-
-function filterOf(query: QueryReader) {
-  return { name: query.text('name'), metadata: query.below('metadata') };
 }
 
 function wantsFigures(query: QueryReader): boolean {

@@ -81,10 +81,11 @@ export interface StoreOwner {
   resumed(): void;
 }
 
-/** What identifies a message: its id is unique within its source. */
-export type MessageKey = Pick<NewDelivery, 'source' | 'messageId'>;
 /** Selects deliveries to replay: dead ones, or the one with an id. */
 export type ReplayQuery = CheckedQuery & ({ state: 'dead' } | { state: Exclude<ReplayableState, 'dead'>; id: string });
+
+/** What identifies a message: its id is unique within its source. */
+export type MessageKey = Pick<NewDelivery, 'source' | 'messageId'>;
 
 /** Deliveries written in a transaction. */
 export interface WrittenDeliveries {

@@ -855,7 +855,9 @@ export function itConforms(engine: QueueEngine): void {
 
       it('makes waiting ones due now on request, within their window', async () => {
         await queue.add(messages(3));
-        const { leases } = consume(64, (lease) => (lease.delivery.attempts.length === 0 ? waiting(60_000) : delivered()));
+        const { leases } = consume(64, (lease) =>
+          lease.delivery.attempts.length === 0 ? waiting(60_000) : delivered(),
+        );
         await counted('waiting', 3);
         expect(await queue.replay({})).toBe(0);
         const [newest] = await queue.list({ state: 'waiting' });
