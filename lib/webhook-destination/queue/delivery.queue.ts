@@ -23,6 +23,7 @@ import { checkPage, checkQuery, matches } from './query.util.js';
 import type { RegistryStore } from './registry-store.interface.js';
 import type { Retention } from './retention.options.js';
 import type { SeriesStore } from './series-store.interface.js';
+import { SearchedFields } from './searched-fields.js';
 import { SteadyClock } from './steady-clock.js';
 import { DestinationFeed } from './store/destination-feed.js';
 import { AddTurn, toBatches } from './store/add-turn.js';
@@ -62,6 +63,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   readonly series: SeriesStore = this.store.series;
   /** Connects the processes that share the store; usable while the queue is open. */
   readonly peers: PeerChannel | undefined = this.store.peers;
+  /** Fields by whose values deliveries are found at once, if added since; set before the queue is opened. */
+  searched = new SearchedFields();
   private readonly feeds = new Map<string, DestinationFeed>();
   /** Deliveries that are handed out or ready, without a recorded outcome, by id. */
   private leased = new Map<string, Delivery>();
@@ -121,6 +124,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   async open(): Promise<void> {
     await this.store.open({
       now: () => this.now(),
+      searched: this.searched,
       leased: () => [...this.leased.keys()],
       reopened: () => {
         for (const feed of this.feeds.values()) feed.restart();
