@@ -92,6 +92,7 @@ export type {
   SourceEntry,
 } from './registry/registry-entry.interface.js';
 export type { NewSource, SourceManager, SourcePatch } from './registry/source.manager.js';
+export type { SearchOptions } from './search.options.js';
 export type { WebhookDestinationModuleExtras } from './visibility.options.js';
 export { WebhookDestinationModule } from './webhook-destination.module.js';
 export type { WebhookDestinationModuleAsyncOptions } from './webhook-destination.module-definition.js';

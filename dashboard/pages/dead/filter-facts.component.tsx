@@ -2,26 +2,14 @@ import { Facts } from '../../components/facts.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toReasonText } from '../../components/reason-classes.js';
 import { Time } from '../../components/time.component.js';
-import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { type DeliveryFilter, fieldsOf, nameOfField } from '../deliveries/delivery-filter.js';
 import { parseTime } from '../deliveries/local-time.util.js';
-
-const NAMES = {
-  destination: 'Destination',
-  reason: 'Reason',
-  userId: 'User',
-  event: 'Event',
-  messageId: 'Message id',
-  source: 'Source',
-  type: 'Type',
-  from: 'Accepted from',
-  to: 'Accepted before',
-};
 
 /** The fields of a filter, with their values. */
 export function FilterFacts({ filter }: { filter: DeliveryFilter }) {
-  const fields = Object.entries(NAMES).filter(([field]) => field in filter);
+  const fields = fieldsOf(filter);
   if (fields.length === 0) return <p>All dead deliveries.</p>;
-  return <Facts facts={fields.map(([field, name]) => [name, valueOf(field, filter[field]!)])} />;
+  return <Facts facts={fields.map((field) => [nameOfField(field), valueOf(field, filter[field]!)])} />;
 }
 
 function valueOf(field: string, value: string) {

@@ -30,8 +30,13 @@ export class DeliveryRecords {
 
   constructor(private readonly database: LongStatements) {}
 
-  async list(query: CheckedQuery, { limit, after, isBodiless = false }: CheckedPage): Promise<DeliveryRecord[]> {
-    const conditions = toConditions(query, [limit, after ?? null]);
+  /** @param keys keys that the deliveries have */
+  async list(
+    query: CheckedQuery,
+    { limit, after, isBodiless = false }: CheckedPage,
+    keys?: readonly number[],
+  ): Promise<DeliveryRecord[]> {
+    const conditions = toConditions(query, [limit, after ?? null], keys);
     if (!conditions || (after !== undefined && !isId(after))) return [];
     const rows = await this.database.query<RecordRow>(
       `SELECT ${isBodiless ? DELIVERY_COLUMNS.replace('body', "''::bytea AS body") : DELIVERY_COLUMNS}, state, due_at::float8, reason FROM ${this.table}

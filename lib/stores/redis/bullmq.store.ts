@@ -18,6 +18,7 @@ import {
   type DeliveryPortion,
   searchByList,
 } from '../../webhook-destination/queue/delivery-search.js';
+import { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { PeerChannel } from '../../webhook-destination/queue/peer-channel.interface.js';
 import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
@@ -39,6 +40,7 @@ import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { JobLeases, removeJob } from './job-leases.js';
 import { type DestinationJobs, isLost, JobQueues } from './job-queues.js';
 import { JobUpkeep } from './job-upkeep.js';
+import { searchKeyed } from './keyed-search.js';
 import { RetentionSweep } from './retention-sweep.js';
 
 /** Maximum wait for Redis when adding deliveries, in ms. */
@@ -61,6 +63,7 @@ export class BullmqStore implements SharedStore {
   private readonly sweeper = new RetentionSweep(this.store, this.options.retention);
   private readonly group = new CallGroup<NewDelivery>((deliveries) => this.write(deliveries, toJob));
   private owner: StoreOwner | undefined;
+  private searched = new SearchedFields();
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
   readonly transactions = undefined;
@@ -86,6 +89,7 @@ export class BullmqStore implements SharedStore {
 
   async open(owner: StoreOwner): Promise<void> {
     this.owner = owner;
+    this.searched = owner.searched;
     await this.store.open();
     await this.upkeep.open(owner);
   }
@@ -121,7 +125,10 @@ export class BullmqStore implements SharedStore {
   }
 
   search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
-    return searchByList(this, search, page);
+    const [key] = this.searched.keysFor(search.values);
+    // One delivery is read by its id.
+    if (key === undefined || search.query.id !== undefined) return searchByList(this, search, page);
+    return searchKeyed(this.store, key, search, page);
   }
 
   async check(): Promise<QueueCondition> {
@@ -239,14 +246,14 @@ export class BullmqStore implements SharedStore {
   /** Adds deliveries; skips repeated messages if message ids are remembered. */
   private async write<T extends NewDelivery>(
     deliveries: T[],
-    convert: (delivery: T, deduplicates: boolean) => NewJob,
+    convert: (delivery: T, deduplicates: boolean, searched: SearchedFields) => NewJob,
   ): Promise<void> {
     const { age, count } = this.options.retention.messageIds;
     const deduplicates = age > 0 && count > 0;
     const lists = byDestination(deliveries);
     const jobs = Array.from(lists, ([destination, list]) => ({
       queue: this.store.queueOf(destination),
-      jobs: list.map((delivery) => convert(delivery, deduplicates)),
+      jobs: list.map((delivery) => convert(delivery, deduplicates, this.searched)),
     }));
     await this.store.add(jobs, deduplicates ? age : 0);
     for (const [destination, list] of lists) this.claims.expect(destination, list);

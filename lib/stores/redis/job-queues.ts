@@ -9,6 +9,7 @@ import { RedisConnection } from './redis.connection.js';
 import { RedisRegistryStore } from './redis-registry.store.js';
 import { RedisSeriesStore } from './redis-series.store.js';
 import { RedisSignals } from './redis-signals.js';
+import { SearchKeys } from './search-keys.js';
 import { loadBullmq } from '../shared/peer.loader.js';
 import type { RedisQueueOptions } from './redis.options.js';
 import { type NewJob, toQueueName } from './job.codec.js';
@@ -72,6 +73,7 @@ export class JobQueues {
   readonly due = new RedisDueList(this.connection, this.signals);
   readonly registry = new RedisRegistryStore(this.connection, this.signals);
   readonly series = new RedisSeriesStore(this.connection);
+  readonly keys = new SearchKeys(this.connection);
   private root!: IQueueBackend;
   /** In order of creation, the oldest first. */
   private readonly queues = new Map<string, DestinationJobs>();
@@ -174,6 +176,7 @@ export class JobQueues {
   async forget(queue: DestinationJobs, ids: string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.client.zrem(this.acceptedKey(queue.queueName), ids);
+    await this.keys.forget(queue.queueName, ids);
     await this.forgetUnreadable(queue, ids);
   }
 
@@ -232,7 +235,11 @@ export class JobQueues {
     if (jobs.length === 0) return;
     const times = jobs.flatMap(({ jobId, job }) => [job.timestamp, jobId]);
     // A repeated message keeps the time of the existing job.
-    await Promise.all([this.client.zadd(this.acceptedKey(queueName), 'NX', ...times), backend.addJobs(jobs)]);
+    await Promise.all([
+      this.client.zadd(this.acceptedKey(queueName), 'NX', ...times),
+      this.keys.add(queueName, jobs),
+      backend.addJobs(jobs),
+    ]);
   }
 
   private get client() {

@@ -61,11 +61,11 @@ export class AdminApi {
     this.feed = new LiveFeed(accepted$, relay.events$, peers);
     this.jobs = new ReplayJobs(relay, own.queue, peers);
     const routes = [
-      ...sessionRoutes(gate),
+      ...sessionRoutes(gate, own.queue.searched.names),
       ...overviewRoutes(relay, own, series),
       metricsRoute(own.metrics),
       eventRoute(this.feed),
-      ...deliveryRoutes(relay, own),
+      ...deliveryRoutes(relay, own, this.jobs),
       ...deletionRoutes(relay, own),
       ...replayRoutes(this.jobs),
       explainRoute(relay),
