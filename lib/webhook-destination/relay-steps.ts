@@ -18,7 +18,6 @@ import { RelayMetrics } from './observe/relay-metrics.js';
 import type { DeliveryCount } from './queue/delivery.interface.js';
 import type { DeliveryQueue } from './queue/delivery.queue.js';
 import { createQueue } from './queue/queue.factory.js';
-import { SearchedFields } from './queue/searched-fields.js';
 import { figuresOf, type QueueFigures } from './observe/queue.figures.js';
 import { MessageExplainer } from './message.explainer.js';
 import { DestinationManager } from './registry/destination.manager.js';
@@ -67,7 +66,7 @@ export class RelaySteps {
     const options = concealed.reveal();
     const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
     this.queue = createQueue(queue);
-    this.queue.searched = new SearchedFields(options.search.fields);
+    this.queue.searchBy(options.search.fields);
     this.figures = figuresOf(this.queue);
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);

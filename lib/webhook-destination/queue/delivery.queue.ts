@@ -63,7 +63,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   readonly series: SeriesStore = this.store.series;
   /** Connects the processes that share the store; usable while the queue is open. */
   readonly peers: PeerChannel | undefined = this.store.peers;
-  /** Fields by whose values deliveries are found at once, if added since; set before the queue is opened. */
+  /** Fields by whose values deliveries are found at once. */
   searched = new SearchedFields();
   private readonly feeds = new Map<string, DestinationFeed>();
   /** Deliveries that are handed out or ready, without a recorded outcome, by id. */
@@ -118,6 +118,16 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
    */
   now(): number {
     return this.clock.now();
+  }
+
+  /**
+   * Has the deliveries that are added from now on found at once by values of fields of their bodies. Called before the
+   * queue is opened.
+   *
+   * @param fields dotted paths, such as `properties.orderId`
+   */
+  searchBy(fields: readonly string[]): void {
+    this.searched = new SearchedFields(fields);
   }
 
   /** Opens the store; deliveries that a crash left `delivering` are due again. */
