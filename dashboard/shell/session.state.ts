@@ -13,10 +13,7 @@ interface Holder {
 }
 
 /** Whether the browser is signed in, and what it may do. */
-export type Session =
-  | { state: 'unknown' }
-  | { state: 'out'; why?: string }
-  | ({ state: 'in' } & Holder);
+export type Session = { state: 'unknown' } | { state: 'out'; why?: string } | ({ state: 'in' } & Holder);
 
 /** Whether users sign in with a token or the application's guard decides. The server writes it into the page. */
 export const signsInBy = document.documentElement.dataset.signIn === 'guard' ? 'guard' : 'token';

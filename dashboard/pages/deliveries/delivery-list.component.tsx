@@ -4,7 +4,6 @@ import { PageHeading } from '../../components/page-heading.component.js';
 import { KeysetTable } from '../../components/table.component.js';
 import { DELIVERY_COLUMNS } from './delivery-columns.component.js';
 import { searchPortion, toFilter } from './delivery-filter.js';
-import type { DeliverySummary } from './delivery.answer.js';
 import { FilterForm } from './filter-form.component.js';
 
 /** Searches deliveries. */

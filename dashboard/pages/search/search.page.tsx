@@ -46,10 +46,10 @@ export default function SearchPage({ route: { query } }: { route: Route }) {
           {isEmpty(answer) && (
             <EmptyState title="Nothing found.">
               <p>
-                Searched were ids of deliveries, bulk replays, messages and users, anonymous ids, names of destinations and
-                sources, values of metadata
-                {searchFields.value.length > 0 && `, and ${searchFields.value.join(', ')} of messages`}. Delivered and dead
-                deliveries are kept for a limited time.
+                Searched were ids of deliveries, bulk replays, messages and users, anonymous ids, names of destinations
+                and sources, values of metadata
+                {searchFields.value.length > 0 && `, and ${searchFields.value.join(', ')} of messages`}. Delivered and
+                dead deliveries are kept for a limited time.
               </p>
             </EmptyState>
           )}

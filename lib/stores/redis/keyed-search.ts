@@ -9,6 +9,7 @@ import type { CheckedPage } from '../../webhook-destination/queue/query.util.js'
 import { fromDeliveryId } from './job.codec.js';
 import { readKeyed } from './job.finder.js';
 import type { JobQueues } from './job-queues.js';
+import { follows } from './search-keys.js';
 
 /** Jobs read concurrently. */
 const CHUNK = 100;
@@ -23,12 +24,12 @@ export async function searchKeyed(
   const deliveries: DeliveryRecord[] = [];
   const pace = new SearchPace();
   let next = after;
-  let rank = after === undefined ? 0 : await store.keys.rankAfter(key, fromDeliveryId(after));
+  const last = after === undefined ? undefined : fromDeliveryId(after);
+  let rank = last ? await store.keys.rankAfter(key, last) : 0;
   do {
-    const jobs = await store.keys.find(key, rank, CHUNK);
-    const records = await Promise.all(
-      jobs.map((job) => readKeyed(store.queueNamed(job.queueName), job, search.query)),
-    );
+    const ranked = await store.keys.find(key, rank, CHUNK);
+    const jobs = last ? ranked.filter((job) => follows(job, last)) : ranked;
+    const records = await Promise.all(jobs.map((job) => readKeyed(store.queueNamed(job.queueName), job, search.query)));
     for (const [index, { queueName, jobId, acceptedAt }] of jobs.entries()) {
       if (deliveries.length === limit) return { deliveries, next };
       if (pace.isDue) await pace.pause();
@@ -38,7 +39,7 @@ export async function searchKeyed(
       deliveries.push(record);
       pace.found(record.body.length);
     }
-    if (jobs.length < CHUNK) return { deliveries, next: undefined };
+    if (ranked.length < CHUNK) return { deliveries, next: undefined };
     rank += CHUNK;
   } while (!pace.isOver);
   return { deliveries, next };

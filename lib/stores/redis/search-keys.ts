@@ -41,8 +41,8 @@ export class SearchKeys {
   }
 
   /**
-   * Returns the rank of the first job after this one, which may have been removed: then some jobs of the same time may be
-   * repeated.
+   * Returns the rank of the first job after this one. If it has been removed, that of the first job of the same time, which
+   * {@link follows} tells apart.
    */
   async rankAfter(key: number, { queueName, jobId, acceptedAt }: KeyedJob): Promise<number> {
     const rank = await this.connection.client.zrevrank(this.setKey(key), toMember(queueName, jobId));
@@ -67,6 +67,12 @@ export class SearchKeys {
   private jobsKey(queueName: string): string {
     return this.connection.key('{searched}', queueName);
   }
+}
+
+/** Whether a job comes after another one in the order of ranks. */
+export function follows(job: KeyedJob, other: KeyedJob): boolean {
+  if (job.acceptedAt !== other.acceptedAt) return job.acceptedAt < other.acceptedAt;
+  return toMember(job.queueName, job.jobId) < toMember(other.queueName, other.jobId);
 }
 
 function toMember(queueName: string, jobId: string): string {

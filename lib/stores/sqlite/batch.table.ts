@@ -116,7 +116,11 @@ export class BatchTable {
     const state = leased ? 'l' : 'q';
     const packed = packBodies(bodies, row.bodies.byteLength >= FULL_BATCH);
     this.statements.insert.run(id, destination, source, state, size, acceptedAt, items, packed);
-    if (row.keys) this.keys.insert(id, row.keys.filter(([position]) => !repeated.includes(position)));
+    if (row.keys)
+      this.keys.insert(
+        id,
+        row.keys.filter(([position]) => !repeated.includes(position)),
+      );
     if (leased) {
       const pending = new Set<number>();
       for (let position = 0; position < row.size; position++) pending.add(id * BATCH_SLOTS + position);

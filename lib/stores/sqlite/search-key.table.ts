@@ -8,7 +8,9 @@ export type PositionedKey = [position: number, key: number];
 export class SearchKeyTable {
   private readonly statements = {
     insert: this.db.prepare('INSERT OR IGNORE INTO search_key (delivery, key) VALUES (?, ?)'),
-    find: this.db.prepare('SELECT delivery FROM search_key WHERE key = ? AND delivery < ? ORDER BY delivery DESC LIMIT ?'),
+    find: this.db.prepare(
+      'SELECT delivery FROM search_key WHERE key = ? AND delivery < ? ORDER BY delivery DESC LIMIT ?',
+    ),
     remove: this.db.prepare('DELETE FROM search_key WHERE delivery >= ? AND delivery < ?'),
   };
   /** Whether the table may have rows. */

@@ -132,7 +132,11 @@ export class SqliteWalk {
     if (key !== undefined && search.query.id === undefined) return this.keyedStepBelow(search, key, to);
     const from = Math.max(this.startOf(search.query, to), first);
     const rows = this.rowsOf(search, from, to);
-    return { from, rows, batches: new Set([...rows.map(({ id }) => batchOf(id)), ...this.batchesOf(search, from, to)]) };
+    return {
+      from,
+      rows,
+      batches: new Set([...rows.map(({ id }) => batchOf(id)), ...this.batchesOf(search, from, to)]),
+    };
   }
 
   /** As {@link stepBelow}, with the next batches that have deliveries with a key. */

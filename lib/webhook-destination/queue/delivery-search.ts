@@ -90,7 +90,10 @@ export function comparesBody({ type, event, eventStart, values }: Omit<CheckedSe
 }
 
 /** Whether JSON, such as that of several bodies, can contain what a search wants. */
-export function mayMatch({ event, eventStart, values = [] }: Omit<CheckedSearch, 'query'>, json: string | Buffer): boolean {
+export function mayMatch(
+  { event, eventStart, values = [] }: Omit<CheckedSearch, 'query'>,
+  json: string | Buffer,
+): boolean {
   return (
     (event === undefined || mayHoldText(json, JSON.stringify(event))) &&
     (eventStart === undefined || mayHoldText(json, JSON.stringify(eventStart).slice(0, -1))) &&

@@ -23,7 +23,8 @@ export const SEARCH_FIELDS: Record<string, string> = {
   messageId: 'id of the message',
   userId: 'user of the message',
   anonymousId: 'anonymous id of the message',
-  'field.*': 'value of this field of the message, such as field.properties.orderId; those of search.fields are found at once',
+  'field.*':
+    'value of this field of the message, such as field.properties.orderId; those of search.fields are found at once',
   status: 'HTTP status that a URL answered in the last attempt',
   reason: `why deliveries are dead: one of ${Object.keys(DEAD_REASONS).join(', ')}, or an exact reason`,
   from: 'accepted at this time or later: ms since the epoch, or ISO 8601',

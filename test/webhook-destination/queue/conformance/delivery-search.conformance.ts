@@ -144,7 +144,10 @@ export function itSearches(engine: QueueEngine): void {
       await queue.add([message(7, { body: Buffer.from('{"orderId":"4711"') }), message(8)]);
       for (const limit of [1, 2, 100]) {
         expect(await found(order('4711'), limit)).toEqual(['m6', 'm3', 'm1', 'm0']);
-        expect(await found({ ...order('4711'), destination: 'Webhooks', event: 'Ordered' }, limit)).toEqual(['m1', 'm0']);
+        expect(await found({ ...order('4711'), destination: 'Webhooks', event: 'Ordered' }, limit)).toEqual([
+          'm1',
+          'm0',
+        ]);
         expect(await found({ ...order('4711'), userId: 'u1', state: 'queued' }, limit)).toEqual(['m3', 'm1']);
       }
       expect(await found({ ...order('4711'), acceptedFrom: AT + 1, acceptedBefore: AT + 6 })).toEqual(['m3', 'm1']);
@@ -228,7 +231,9 @@ export function itSearches(engine: QueueEngine): void {
       await expect(queue.search({ acceptedFrom: 'x' as never })).rejects.toThrow('acceptedFrom of a query');
       await expect(queue.search({ event: 1 as never })).rejects.toThrow('event of a query must be a string');
       await expect(queue.search({ fields: { a: 1 } as never })).rejects.toThrow('fields of a query must be an object');
-      await expect(queue.search({ status: '404' as never })).rejects.toThrow('status of a query must be a whole number');
+      await expect(queue.search({ status: '404' as never })).rejects.toThrow(
+        'status of a query must be a whole number',
+      );
       await expect(queue.search({ evnet: 'x' } as never)).rejects.toThrow('a query has no field "evnet"');
     });
 
