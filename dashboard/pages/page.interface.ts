@@ -7,5 +7,7 @@ export interface Page {
   name: string;
   /** Title in the navigation and of the window. */
   title: string;
+  /** Whether the navigation has no link to it. */
+  isUnlisted?: true;
   Component: ComponentType<{ route: Route }>;
 }

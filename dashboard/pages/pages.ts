@@ -22,5 +22,6 @@ export const pages: Page[] = [
   },
   { name: 'sources', title: 'Sources', Component: lazyPage(() => import('./sources/sources.page.js')) },
   { name: 'explain', title: 'Explain', Component: lazyPage(() => import('./explain/explain.page.js')) },
+  { name: 'search', title: 'Search', isUnlisted: true, Component: lazyPage(() => import('./search/search.page.js')) },
   { name: 'users', title: 'Users', Component: lazyPage(() => import('./users/users.page.js')) },
 ];

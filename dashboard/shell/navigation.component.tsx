@@ -1,17 +1,20 @@
 import { signal } from '@preact/signals';
 
+import type { Page } from '../pages/page.interface.js';
 import { pages } from '../pages/pages.js';
 import { hrefOf } from './hash.router.js';
 
 /** Whether the navigation is open in a narrow window; a wide window always shows it. */
 export const isMenuOpen = signal(false);
 
-/** Links to all pages. */
+const isListed = ({ isUnlisted }: Page) => !isUnlisted;
+
+/** Links to all pages but those that the top bar opens. */
 export function Navigation({ current }: { current: string }) {
   return (
     <nav id="pages" class={isMenuOpen.value ? 'open' : undefined} aria-label="Pages">
       <ul>
-        {pages.map(({ name, title }) => (
+        {pages.filter(isListed).map(({ name, title }) => (
           <li key={name}>
             <a
               href={hrefOf(name)}

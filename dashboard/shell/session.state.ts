@@ -4,16 +4,24 @@ import { BASE, get, request, whenUnauthorized } from '../api/api.client.js';
 import type { ApiError } from '../api/api.error.js';
 import { readStored, store } from './browser-storage.util.js';
 
+/** What the caller may do. */
+interface Holder {
+  access: 'read' | 'write';
+  user?: string | undefined;
+  /** Value of the option `search.fields`. */
+  searchFields: string[];
+}
+
 /** Whether the browser is signed in, and what it may do. */
-export type Session =
-  | { state: 'unknown' }
-  | { state: 'out'; why?: string }
-  | { state: 'in'; access: 'read' | 'write'; user?: string | undefined };
+export type Session = { state: 'unknown' } | { state: 'out'; why?: string } | ({ state: 'in' } & Holder);
 
 /** Whether users sign in with a token or the application's guard decides. The server writes it into the page. */
 export const signsInBy = document.documentElement.dataset.signIn === 'guard' ? 'guard' : 'token';
 
 export const session = signal<Session>({ state: 'unknown' });
+
+/** Fields of messages by whose values deliveries are found at once. */
+export const searchFields = computed(() => (session.value.state === 'in' ? session.value.searchFields : []));
 
 /** Whether the caller may change something. */
 export const canChange = computed(() => session.value.state === 'in' && session.value.access === 'write');
@@ -41,8 +49,8 @@ export async function restoreSession(): Promise<void> {
     return;
   }
   try {
-    const { access, user } = await get<{ access: 'read' | 'write'; user?: string }>('session');
-    session.value = { state: 'in', access, user };
+    const { access, user, searchFields } = await get<Holder>('session');
+    session.value = { state: 'in', access, user, searchFields };
   } catch (error) {
     session.value = { state: 'out', why: whyRefused(error as ApiError) };
   }
@@ -50,11 +58,11 @@ export async function restoreSession(): Promise<void> {
 
 /** @throws {ApiError} for a wrong token, or after too many wrong tokens */
 export async function signIn(token: string): Promise<void> {
-  const answer = await request<{ access: 'read' | 'write'; user?: string; expiresAt: number }>('POST', 'session', {
+  const { expiresAt, access, user, searchFields } = await request<Holder & { expiresAt: number }>('POST', 'session', {
     body: { token, base: BASE.pathname.slice(0, -1) },
   });
-  store(HINT, String(answer.expiresAt));
-  session.value = { state: 'in', access: answer.access, user: answer.user };
+  store(HINT, String(expiresAt));
+  session.value = { state: 'in', access, user, searchFields };
 }
 
 /** @throws {ApiError} if the relay could not clear the cookie */

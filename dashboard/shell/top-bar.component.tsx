@@ -4,11 +4,12 @@ import { notify } from '../components/notice.state.js';
 import { PlainText } from '../components/plain-text.component.js';
 import { isMenuOpen } from './navigation.component.js';
 import { type Session, signOut, signsInBy } from './session.state.js';
+import { SearchBox } from './search-box.component.js';
 import { setTheme, theme, THEMES } from './theme.state.js';
 
 const THEME_NAMES = { system: 'Auto', light: 'Light', dark: 'Dark' };
 
-/** Name, access, theme and sign-out. */
+/** Name, search, access, theme and sign-out. */
 export function TopBar({ session }: { session: Session & { state: 'in' } }) {
   const leave = () => signOut().catch((error: unknown) => notify(toSentence(error), 'failed'));
   return (
@@ -23,6 +24,7 @@ export function TopBar({ session }: { session: Session & { state: 'in' } }) {
         Menu
       </button>
       <span class="brand">Analytics relay</span>
+      <SearchBox />
       {session.access === 'read' && (
         <span class="badge warn" title="This session cannot change anything.">
           Read-only

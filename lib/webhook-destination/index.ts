@@ -49,6 +49,7 @@ export type { RouteReason } from './routing/destination.router.js';
 export { memoryQueue, type MemoryQueueOptions } from '../stores/memory/memory.queue.js';
 export type { CheckedPage, CheckedQuery } from './queue/query.util.js';
 export type { Retention, RetentionBound, RetentionOptions } from './queue/retention.options.js';
+export type { SearchedFields, SearchedValue } from './queue/searched-fields.js';
 export type { PeerChannel } from './queue/peer-channel.interface.js';
 export type {
   Claim,
@@ -94,6 +95,7 @@ export type {
   SourceEntry,
 } from './registry/registry-entry.interface.js';
 export type { NewSource, SourceManager, SourcePatch } from './registry/source.manager.js';
+export type { SearchOptions } from './search.options.js';
 export type { WebhookDestinationModuleExtras } from './visibility.options.js';
 export { WebhookDestinationModule } from './webhook-destination.module.js';
 export type { WebhookDestinationModuleAsyncOptions } from './webhook-destination.module-definition.js';

@@ -66,6 +66,7 @@ export class RelaySteps {
     const options = concealed.reveal();
     const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
     this.queue = createQueue(queue);
+    this.queue.searchBy(options.search.fields);
     this.figures = figuresOf(this.queue);
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);

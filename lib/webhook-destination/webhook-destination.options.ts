@@ -26,6 +26,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { SourceOptions } from './ingest/source.options.js';
 import type { GivenDestination, RegistryOption } from './registry/destination-registry.interface.js';
 import { areRegistrySecrets, isRegistryOption, MIN_REGISTRY_SECRET } from './registry/registry.options.js';
+import { SearchOptions } from './search.options.js';
 import type { VisibilityOptions } from './visibility.options.js';
 
 /** Whether a process accepts messages, delivers them, or both. */
@@ -107,6 +108,9 @@ export class WebhookDestinationOptions {
   @Must('be what openTelemetry() returns, or another Telemetry', isTelemetry)
   telemetry?: Telemetry;
 
+  @MustNest('be an object')
+  search: SearchOptions = new SearchOptions();
+
   /**
    * Maximum number of destinations, and of receiver hosts, with their own metric series: the destinations with the most
    * messages, and hosts in order of first use. All others share the name `_other`. Whole number above 0.
@@ -141,6 +145,8 @@ export interface WebhookDestinationModuleOptions extends Partial<
   ingest?: Partial<IngestOptions> | false;
   /** How messages are sent and retried. Default: the default of each of its options. */
   delivery?: Partial<DeliveryOptions>;
+  /** How deliveries are found. Default: the default of each of its options. */
+  search?: Partial<SearchOptions>;
 }
 
 /**
@@ -162,6 +168,7 @@ export function checkOptions(
   options.sources = all(SourceOptions, given.sources);
   options.destinations = all(DestinationOptions, given.destinations);
   options.delivery = toOptions(DeliveryOptions, given.delivery);
+  options.search = toOptions(SearchOptions, given.search);
   options.ingest = given.ingest === false ? undefined : toOptions(IngestOptions, given.ingest);
 
   const faults = [...findOptionFaults(options), ...visibilityFaults];

@@ -131,6 +131,19 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [source], destinations: [{ urls: [url] }, { urls: [url] }] },
     'destinations[1].name must differ',
   ],
+  ...[
+    'properties.orderId',
+    ['orderId'],
+    ['properties'],
+    ['userId'],
+    ['properties.a', 'properties.a'],
+    [1],
+    'abcdefghi'.split('').map((name) => `traits.${name}`),
+  ].map((fields): (typeof cases)[number] => [
+    `the searched fields ${JSON.stringify(fields)}`,
+    { sources: [], destinations: [], search: { fields: fields as never } },
+    'search.fields must be an array of at most 8 different paths of fields',
+  ]),
   ...[{ by: 'ip' }, { per: 'address' }, { limit: 0 }].map((fields): (typeof cases)[number] => [
     `the rate limit ${JSON.stringify(fields)}`,
     { sources: [], destinations: [], ingest: { rateLimit: { limit: 10, ttl: 1_000, ...fields } } },

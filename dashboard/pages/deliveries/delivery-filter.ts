@@ -4,6 +4,34 @@ import type { DeliverySummary } from './delivery.answer.js';
 /** Query fields of a search, the same in the hash and in the API. */
 export type DeliveryFilter = Record<string, string>;
 
+/** Names of query fields, in the order in which they are shown. */
+const NAMES: Record<string, string> = {
+  id: 'Delivery id',
+  destination: 'Destination',
+  reason: 'Reason',
+  userId: 'User',
+  event: 'Event',
+  eventStart: 'Event begins with',
+  anonymousId: 'Anonymous id',
+  messageId: 'Message id',
+  source: 'Source',
+  type: 'Type',
+  status: 'Status of the last attempt',
+  from: 'Accepted from',
+  to: 'Accepted before',
+};
+
+/** Returns the name of a query field; that of a field of messages is its path. */
+export function nameOfField(field: string): string {
+  return NAMES[field] ?? field.replace(/^field\./, '');
+}
+
+/** Returns the fields of a filter besides the state, in the order in which they are shown. */
+export function fieldsOf(filter: DeliveryFilter): string[] {
+  const known = Object.keys(NAMES).filter((field) => field in filter);
+  return [...known, ...Object.keys(filter).filter((field) => field.startsWith('field.'))];
+}
+
 /**
  * Converts a query. Keeps unknown fields, which the API refuses: without a misspelt field, a search could match
  * everything.

@@ -9,13 +9,20 @@ import { toPlainText } from '../../components/plain-text.util.js';
 import { REASON_CLASSES, toReasonText } from '../../components/reason-classes.js';
 import { DELIVERY_STATES } from '../../components/state-badge.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
-import type { DeliveryFilter } from './delivery-filter.js';
+import { searchFields } from '../../shell/session.state.js';
+import { type DeliveryFilter, nameOfField } from './delivery-filter.js';
 import { fromLocalTime, toLocalTime } from './local-time.util.js';
 
 /** Fields under "More fields". */
-const MORE = ['messageId', 'source', 'type', 'reason', 'from', 'to'];
+const MORE = ['eventStart', 'anonymousId', 'messageId', 'source', 'type', 'reason', 'status', 'from', 'to'];
 
 const optionsOf = (values: string[]) => [['', 'Any'], ...values.map((value) => [value, value])] as [string, string][];
+
+/** Returns the fields of messages: those found at once, and others that the filter has. */
+function bodyFieldsOf(filter: DeliveryFilter): string[] {
+  const given = Object.keys(filter).filter((name) => name.startsWith('field.'));
+  return [...new Set([...searchFields.value.map((name) => `field.${name}`), ...given])];
+}
 
 /** @param given reason of the filter: a class, or an exact reason */
 function reasonOptions(given = ''): (readonly [string, string])[] {
@@ -79,6 +86,9 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
         <TextField {...field('userId', 'User')} />
         <TextField {...field('event', 'Event')} />
         <TextField {...field('destination', 'Destination')} />
+        {bodyFieldsOf(filter).map((name) => (
+          <TextField key={name} {...field(name, nameOfField(name))} />
+        ))}
         <div class="actions">
           <Button type="submit" look="primary">
             Search
@@ -89,10 +99,13 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
       <details open={MORE.some((name) => name in filter)}>
         <summary>More fields</summary>
         <div class="filters">
-          <TextField {...field('messageId', 'Message id')} />
+          {['eventStart', 'anonymousId', 'messageId'].map((name) => (
+            <TextField key={name} {...field(name, nameOfField(name))} />
+          ))}
           <TextField {...field('source', 'Source')} />
           <SelectField {...field('type', 'Type')} options={optionsOf(DELIVERED_TYPES)} />
           <SelectField {...field('reason', 'Reason (if dead)')} options={reasonOptions(draft.reason)} />
+          <TextField {...field('status', nameOfField('status'))} placeholder="404" />
           <TextField {...time('from', 'Accepted from')} />
           <TextField {...time('to', 'Accepted before')} />
         </div>

@@ -3,20 +3,8 @@ import { Facts } from '../../components/facts.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toReasonText } from '../../components/reason-classes.js';
 import { Time } from '../../components/time.component.js';
-import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { type DeliveryFilter, fieldsOf, nameOfField } from '../deliveries/delivery-filter.js';
 import { parseTime } from '../deliveries/local-time.util.js';
-
-const NAMES = {
-  destination: 'Destination',
-  reason: 'Reason',
-  userId: 'User',
-  event: 'Event',
-  messageId: 'Message id',
-  source: 'Source',
-  type: 'Type',
-  from: 'Accepted from',
-  to: 'Accepted before',
-};
 
 export interface FilterFactsProps {
   state: ReplayableState;
@@ -25,9 +13,9 @@ export interface FilterFactsProps {
 
 /** The fields of a filter, with their values. */
 export function FilterFacts({ state, filter }: FilterFactsProps) {
-  const fields = Object.entries(NAMES).filter(([field]) => field in filter);
+  const fields = fieldsOf(filter);
   if (fields.length === 0) return <p>All {state} deliveries.</p>;
-  return <Facts facts={fields.map(([field, name]) => [name, valueOf(field, filter[field]!)])} />;
+  return <Facts facts={fields.map((field) => [nameOfField(field), valueOf(field, filter[field]!)])} />;
 }
 
 function valueOf(field: string, value: string) {

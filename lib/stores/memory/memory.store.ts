@@ -14,6 +14,7 @@ import {
 import {
   type CheckedSearch,
   type DeliveryPortion,
+  matchesAttempt,
   matchesBody,
   SearchPace,
 } from '../../webhook-destination/queue/delivery-search.js';
@@ -267,8 +268,12 @@ class MemorySeriesStore implements SeriesStore {
 }
 
 function isMatch(search: CheckedSearch, { delivery, state, reason }: Entry): boolean {
-  const isRecent = delivery.acceptedAt >= search.acceptedFrom;
-  return isRecent && matches(search.query, delivery, state, reason) && matchesBody(search, delivery.body);
+  return (
+    delivery.acceptedAt >= search.acceptedFrom &&
+    matches(search.query, delivery, state, reason) &&
+    matchesAttempt(search, delivery.attempts) &&
+    matchesBody(search, delivery.body)
+  );
 }
 
 function toRecord({ delivery, state, dueAt, reason }: Entry): DeliveryRecord {

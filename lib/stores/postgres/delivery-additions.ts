@@ -1,9 +1,10 @@
 import type { Delivery, NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
+import type { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { RetentionBound } from '../../webhook-destination/queue/retention.options.js';
 import { CallGroup } from '../shared/call-group.js';
 import type { TakenDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 import type { Insertion, StoreBatch } from '../../webhook-destination/queue/store/delivery-store.interface.js';
-import { encodeList, encodeText, LeasedDelivery, toKey, toOriginKey } from './delivery.codec.js';
+import { encodeKeys, encodeList, encodeText, LeasedDelivery, toKey, toOriginKey } from './delivery.codec.js';
 import type { DeliveryStatements } from './delivery.statements.js';
 import type { PostgresDatabase } from './postgres.database.js';
 import type { ProcessLeases } from './process-leases.js';
@@ -38,13 +39,17 @@ interface StoredRow {
 export class DeliveryAdditions {
   private readonly group = new CallGroup<Addition>((additions) => this.write(additions));
 
-  /** @param now the queue's time, in ms since the epoch */
+  /**
+   * @param now the queue's time, in ms since the epoch
+   * @param searched the fields by whose values deliveries are searched
+   */
   constructor(
     private readonly database: PostgresDatabase,
     private readonly statements: DeliveryStatements,
     private readonly leases: ProcessLeases,
     private readonly messageIds: Required<RetentionBound>,
     private readonly now: () => number,
+    private readonly searched: () => SearchedFields,
   ) {}
 
   /** Stores batches; resolves with what became of each. */
@@ -123,6 +128,7 @@ export class DeliveryAdditions {
           sizes,
           deliveries.map(({ trace }) => trace ?? null),
           deliveries.map(({ recordedBy }) => toColumn(recordedBy)),
+          deliveries.map(({ body }) => encodeKeys(this.searched().keysOf(body))),
           ...toLists(deliveries, additions),
         ];
       }),

@@ -15,6 +15,10 @@ import { PORTION } from './statement-runner.js';
 /** Rows scanned with one statement where no index finds the matching rows. */
 const WALKED = 20_000;
 
+/** Newest deliveries that are counted to know whether many have a key, and how many have it then. */
+const PROBED = 2_000;
+const MANY = 20;
+
 /** Open deliveries of a destination among which the oldest is found. */
 const LOOKED_AT = 1_000;
 
@@ -41,12 +45,19 @@ export class DeliveryRecords {
 
   constructor(private readonly database: LongStatements) {}
 
-  async list(query: CheckedQuery, { limit, after, isBodiless = false }: CheckedPage): Promise<DeliveryRecord[]> {
-    const conditions = toConditions(query, [limit, after ?? null]);
+  /** @param keys keys that the deliveries have */
+  async list(
+    query: CheckedQuery,
+    { limit, after, isBodiless = false }: CheckedPage,
+    keys: readonly number[] = [],
+  ): Promise<DeliveryRecord[]> {
+    const conditions = toConditions(query, [limit, after ?? null], keys);
     if (!conditions || (after !== undefined && !isId(after))) return [];
+    // The planner has no statistics of rare keys, and would read the whole table in the order of ids.
+    const order = keys.length > 0 && !(await this.areFrequent(keys, after)) ? 'id + 0' : 'id';
     const rows = await this.database.query<RecordRow>(
       `SELECT ${isBodiless ? DELIVERY_COLUMNS.replace('body', "''::bytea AS body") : DELIVERY_COLUMNS}, state, due_at::float8, reason FROM ${this.table}
-       WHERE ($2::bigint IS NULL OR id < $2::bigint) AND ${conditions.text} ORDER BY id DESC LIMIT $1::bigint`,
+       WHERE ($2::bigint IS NULL OR id < $2::bigint) AND ${conditions.text} ORDER BY ${order} DESC LIMIT $1::bigint`,
       conditions.values,
     );
     return rows.map(toRecord);
@@ -143,6 +154,18 @@ export class DeliveryRecords {
       else await this.database.pause(LOCK_WAIT); // another transaction has locked them
     }
     return count;
+  }
+
+  /** Whether many of the next deliveries have these keys, so that they are found in the order of ids. */
+  private async areFrequent(keys: readonly number[], after: string | undefined): Promise<boolean> {
+    const [row] = await this.database.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM (
+         SELECT search_keys FROM ${this.table} WHERE $2::bigint IS NULL OR id < $2::bigint
+         ORDER BY id DESC LIMIT ${PROBED}) newest
+       WHERE search_keys @> $1::bigint[]`,
+      [keys, after ?? null],
+    );
+    return row!.count >= MANY;
   }
 
   /** SQL for the destinations that have open deliveries, as `names`, with one index lookup for each. */

@@ -136,6 +136,11 @@ export function encodeList(list: readonly unknown[]): string | null {
   return list.length === 0 ? null : JSON.stringify(list);
 }
 
+/** Encodes the keys by which a delivery is searched as an array of PostgreSQL; null if there are none. */
+export function encodeKeys(keys: readonly number[]): string | null {
+  return keys.length === 0 ? null : `{${keys.join(',')}}`;
+}
+
 /** Returns the key of a message for one destination. */
 export function toKey({
   destination,

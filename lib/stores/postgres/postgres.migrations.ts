@@ -42,12 +42,14 @@ function tables(schema: string): string {
     failed_urls text COLLATE "C",
     trace text COLLATE "C",
     recorded_by text COLLATE "C",
+    search_keys bigint[],
     body bytea NOT NULL
   ) WITH (autovacuum_vacuum_scale_factor = 0.05);
   ALTER TABLE ${schema}.relay_delivery ALTER body SET STORAGE EXTERNAL;
   CREATE INDEX relay_delivery_open ON ${schema}.relay_delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
   CREATE INDEX relay_delivery_leased ON ${schema}.relay_delivery (lease, leased_at) WHERE state = 'delivering';
   CREATE INDEX relay_delivery_ended ON ${schema}.relay_delivery (state, destination, ended_at, id) WHERE state IN ('delivered', 'dead');
+  CREATE INDEX relay_delivery_search ON ${schema}.relay_delivery USING gin (search_keys) WHERE search_keys IS NOT NULL;
   CREATE INDEX relay_delivery_dead ON ${schema}.relay_delivery (destination, left(reason, 64)) WHERE state = 'dead';
 
   CREATE TABLE ${schema}.relay_seen (

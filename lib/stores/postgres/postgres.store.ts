@@ -15,6 +15,7 @@ import {
   type DeliveryPortion,
   searchByList,
 } from '../../webhook-destination/queue/delivery-search.js';
+import { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { PeerChannel } from '../../webhook-destination/queue/peer-channel.interface.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention, RetentionBound } from '../../webhook-destination/queue/retention.options.js';
@@ -47,6 +48,8 @@ import { ProcessLeases } from './process-leases.js';
 import { RetentionSweep } from './retention-sweep.js';
 import { TransactionAdditions } from './transaction-additions.js';
 
+const NO_FIELDS = new SearchedFields();
+
 /** Deliveries in a PostgreSQL database that many processes share. */
 export class PostgresStore implements DeliveryStore {
   readonly isShared = true;
@@ -64,8 +67,14 @@ export class PostgresStore implements DeliveryStore {
   private readonly due = new DueDestinations(this.database, this.signals, () => this.time());
   private readonly long = new LongStatements(this.database);
   private readonly records = new DeliveryRecords(this.long);
-  private readonly additions = new DeliveryAdditions(this.database, this.statements, this.leases, this.messageIds, () =>
-    this.time(),
+  private readonly searched = () => this.owner?.searched ?? NO_FIELDS;
+  private readonly additions = new DeliveryAdditions(
+    this.database,
+    this.statements,
+    this.leases,
+    this.messageIds,
+    () => this.time(),
+    this.searched,
   );
   private readonly claims = new ClaimGroup(this.database, this.statements.claim, this.leases);
   private readonly watch = new CommitWatch(this.database);
@@ -78,6 +87,7 @@ export class PostgresStore implements DeliveryStore {
     this.signals,
     this.watch,
     () => this.time(),
+    this.searched,
     (deliveries) => this.announce(deliveries),
   );
   readonly peers: PeerChannel = this.signals;
@@ -165,7 +175,8 @@ export class PostgresStore implements DeliveryStore {
   }
 
   search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
-    return searchByList(this, search, page);
+    const keys = this.searched().keysFor(search.values);
+    return searchByList({ list: (query, listed) => this.records.list(query, listed, keys) }, search, page);
   }
 
   async check(): Promise<QueueCondition> {

@@ -12,11 +12,13 @@ export function isId(id: string): boolean {
 /**
  * Converts a query to SQL, whose parameters follow those of `values`.
  *
+ * @param keys keys that the deliveries have
  * @returns undefined if no delivery can match
  */
 export function toConditions(
   query: CheckedQuery,
   values: readonly unknown[],
+  keys: readonly number[] = [],
 ): { text: string; values: unknown[] } | undefined {
   const { id, destination, source, state, messageId, userId, reason, reasonStart, acceptedBefore } = query;
   if (id !== undefined && !isId(id)) return undefined;
@@ -38,6 +40,7 @@ export function toConditions(
     add(encodeText(reason), (value) => `reason = ${value} AND left(reason, 64) = left(${value}, 64)`);
   }
   if (reasonStart !== undefined) add(encodeText(reasonStart), (value) => `starts_with(reason, ${value})`);
+  if (keys.length > 0) add(keys, (value) => `search_keys @> ${value}::bigint[]`);
   if (acceptedBefore !== undefined) add(acceptedBefore, (value) => `accepted_at < ${value}::float8`);
   return { text: terms.join(' AND '), values: all };
 }

@@ -3,13 +3,14 @@ import { QueueUnavailableError, TransactionError } from '../../common/relay.erro
 import { parseJson } from '../../common/value.util.js';
 import type { TransactionRunner } from '../../common/transaction-runner.interface.js';
 import type { NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
+import type { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { RetentionBound } from '../../webhook-destination/queue/retention.options.js';
 import type {
   TransactionStore,
   WrittenDeliveries,
 } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import type { CommitWatch } from './commit.watch.js';
-import { encodeText, toKey } from './delivery.codec.js';
+import { encodeKeys, encodeText, toKey } from './delivery.codec.js';
 import type { PostgresSignals } from './postgres-signals.js';
 import { NO_TRANSACTION, OTHER_QUEUE, type RecordingCall, recordStatement } from './recording-view.js';
 import { toRunner } from './transaction-runner.js';
@@ -36,6 +37,7 @@ export class TransactionAdditions implements TransactionStore {
   /**
    * @param schema quoted
    * @param signals know the id of the queue, by which another database is recognised
+   * @param searched the fields by whose values deliveries are searched
    * @param onCommitted receives deliveries that are due
    */
   constructor(
@@ -44,6 +46,7 @@ export class TransactionAdditions implements TransactionStore {
     private readonly signals: PostgresSignals,
     private readonly watch: CommitWatch,
     private readonly now: () => number,
+    private readonly searched: () => SearchedFields,
     private readonly onCommitted: (deliveries: NewDelivery[]) => void,
   ) {
     this.statement = recordStatement(schema);
@@ -89,6 +92,7 @@ export class TransactionAdditions implements TransactionStore {
         user_id: delivery.userId === undefined ? undefined : encodeText(delivery.userId),
         trace: delivery.trace,
         recorded_by: delivery.recordedBy === undefined ? undefined : encodeText(delivery.recordedBy),
+        search_keys: encodeKeys(this.searched().keysOf(delivery.body)) ?? undefined,
         body: delivery.body.toString('base64'),
       })),
     };

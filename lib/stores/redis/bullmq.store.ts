@@ -17,6 +17,7 @@ import {
   type DeliveryPortion,
   searchByList,
 } from '../../webhook-destination/queue/delivery-search.js';
+import { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { PeerChannel } from '../../webhook-destination/queue/peer-channel.interface.js';
 import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
@@ -50,6 +51,7 @@ import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { JobLeases, removeJob } from './job-leases.js';
 import { type DestinationJobs, isLost, JobQueues } from './job-queues.js';
 import { JobUpkeep } from './job-upkeep.js';
+import { searchKeyed } from './keyed-search.js';
 import { RetentionSweep } from './retention-sweep.js';
 
 /** Maximum wait for Redis when adding deliveries, in ms. */
@@ -78,6 +80,7 @@ export class BullmqStore implements SharedStore {
   private readonly sweeper = new RetentionSweep(this.store, this.options.retention);
   private readonly group = new CallGroup<Addition>((additions) => this.writeAdditions(additions));
   private owner: StoreOwner | undefined;
+  private searched = new SearchedFields();
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
   readonly transactions = undefined;
@@ -103,6 +106,7 @@ export class BullmqStore implements SharedStore {
 
   async open(owner: StoreOwner): Promise<void> {
     this.owner = owner;
+    this.searched = owner.searched;
     await this.store.open();
     await this.upkeep.open(owner);
   }
@@ -143,7 +147,10 @@ export class BullmqStore implements SharedStore {
   }
 
   search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
-    return searchByList(this, search, page);
+    const [key] = this.searched.keysFor(search.values);
+    // One delivery is read by its id.
+    if (key === undefined || search.query.id !== undefined) return searchByList(this, search, page);
+    return searchKeyed(this.store, key, search, page);
   }
 
   async check(): Promise<QueueCondition> {
@@ -277,13 +284,13 @@ export class BullmqStore implements SharedStore {
   /** Adds deliveries; skips repeated messages if message ids are remembered, and resolves with them. */
   private async write<T extends NewDelivery>(
     deliveries: T[],
-    convert: (delivery: T, deduplicates: boolean) => NewJob,
+    convert: (delivery: T, deduplicates: boolean, searched: SearchedFields) => NewJob,
   ): Promise<Set<T>> {
     const { deduplicates } = this;
     const lists = Array.from(byDestination(deliveries), ([destination, list]) => ({
       queue: this.store.queueOf(destination),
       list,
-      jobs: list.map((delivery) => convert(delivery, deduplicates)),
+      jobs: list.map((delivery) => convert(delivery, deduplicates, this.searched)),
     }));
     const known = await this.store.add(lists, deduplicates ? this.options.retention.messageIds.age : 0);
     for (const { queue, list } of lists) this.claims.expect(queue.destination, list);

@@ -9,6 +9,7 @@ import { RedisConnection } from './redis.connection.js';
 import { RedisRegistryStore } from './redis-registry.store.js';
 import { RedisSeriesStore } from './redis-series.store.js';
 import { RedisSignals } from './redis-signals.js';
+import { SearchKeys } from './search-keys.js';
 import { loadBullmq } from '../shared/peer.loader.js';
 import type { RedisQueueOptions } from './redis.options.js';
 import { type NewJob, toQueueName } from './job.codec.js';
@@ -81,6 +82,7 @@ export class JobQueues {
   readonly due = new RedisDueList(this.connection, this.signals);
   readonly registry = new RedisRegistryStore(this.connection, this.signals);
   readonly series = new RedisSeriesStore(this.connection);
+  readonly keys = new SearchKeys(this.connection);
   private root!: IQueueBackend;
   /** In order of creation, the oldest first. */
   private readonly queues = new Map<string, DestinationJobs>();
@@ -199,6 +201,7 @@ export class JobQueues {
   async forget(queue: DestinationJobs, ids: string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.client.zrem(this.acceptedKey(queue.queueName), ids);
+    await this.keys.forget(queue.queueName, ids);
     await this.forgetUnreadable(queue, ids);
   }
 
@@ -258,7 +261,11 @@ export class JobQueues {
     if (jobs.length === 0) return [];
     const times = jobs.flatMap(({ jobId, job }) => [job.timestamp, jobId]);
     const accepted = this.client.eval(ACCEPT, 1, this.acceptedKey(queueName), ...times);
-    const [existing] = await Promise.all([accepted as Promise<number[]>, backend.addJobs(jobs)]);
+    const [existing] = await Promise.all([
+      accepted as Promise<number[]>,
+      this.keys.add(queueName, jobs),
+      backend.addJobs(jobs),
+    ]);
     return existing.map((position) => jobs[position]!);
   }
 

@@ -11,6 +11,7 @@ import {
   isOpenNotice,
   type NewDelivery,
 } from '../../webhook-destination/queue/delivery.interface.js';
+import type { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import { type CheckedQuery, matches } from '../../webhook-destination/queue/query.util.js';
 import type { TakenDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 import type { Settlement } from '../../webhook-destination/queue/store/delivery-store.interface.js';
@@ -36,6 +37,8 @@ interface JobData {
 export interface NewJob {
   jobId: string;
   job: JobJson;
+  /** Keys by which its delivery is searched. */
+  keys: readonly number[];
   /** Id that a job of a repeated message would have, if it is another one. */
   repeatedId?: string;
 }
@@ -57,28 +60,28 @@ export function toJobId(...parts: unknown[]): string {
  *
  * @param deduplicates whether a repeated message finds the existing job
  */
-export function toJob(delivery: NewDelivery, deduplicates: boolean): NewJob {
+export function toJob(delivery: NewDelivery, deduplicates: boolean, searched: SearchedFields): NewJob {
   const { source, messageId, userId, body, acceptedAt, trace, recordedBy } = delivery;
   lastSeq = Math.max(lastSeq + 1, Date.now() * 1_000);
   const jobId = deduplicates ? toJobId(source, messageId) : randomUUID();
   const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString(), trace, recordedBy };
   const job = { id: jobId, name: 'delivery', data: JSON.stringify(data), opts: {}, timestamp: acceptedAt } as JobJson;
-  return { jobId, job };
+  return { jobId, job, keys: searched.keysOf(body) };
 }
 
 /**
  * Converts a delivery of another queue to a job, with its attempts and history. The same delivery finds the existing
  * job, but not another one of its message, which that queue may hold too.
  */
-export function toTakenJob(delivery: TakenDelivery): NewJob {
-  const { jobId: repeatedId, job } = toJob(delivery, true);
+export function toTakenJob(delivery: TakenDelivery, _deduplicates: boolean, searched: SearchedFields): NewJob {
+  const { jobId: repeatedId, job, keys } = toJob(delivery, true, searched);
   const { source, messageId, acceptedAt, attempts, firstAttemptAt, failedUrls, nextAttemptAt } = delivery;
   const jobId = toJobId(source, messageId, acceptedAt, delivery.id);
   const data: JobData = { ...parseData(job), attempts, firstAttemptAt, failedUrls, nextAttemptAt };
   const delay = Math.max((nextAttemptAt ?? 0) - Date.now(), 0);
   // BullMQ adds the delay to the timestamp, which is the acceptance time.
   const opts = delay > 0 ? { delay: delay + Date.now() - job.timestamp } : {};
-  return { jobId, repeatedId, job: { ...job, id: jobId, data: JSON.stringify(data), opts, delay: opts.delay } };
+  return { jobId, repeatedId, keys, job: { ...job, id: jobId, data: JSON.stringify(data), opts, delay: opts.delay } };
 }
 
 /**

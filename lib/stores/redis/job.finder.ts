@@ -19,6 +19,7 @@ import {
   toRecord,
 } from './job.codec.js';
 import { type DestinationJobs, isDamage, type JobQueues } from './job-queues.js';
+import type { KeyedJob } from './search-keys.js';
 
 /** Jobs read concurrently. */
 const CHUNK = 250;
@@ -157,10 +158,26 @@ async function findPlaces(store: JobQueues, queue: DestinationJobs, query: Check
 
 async function findPlace(queue: DestinationJobs, id: string): Promise<JobPlace[]> {
   const { queueName, jobId, acceptedAt } = fromDeliveryId(id);
-  if (queueName !== queue.queueName) return [];
+  return queueName === queue.queueName ? placesOf(queue, jobId, acceptedAt) : [];
+}
+
+/** Returns the place of a job; empty if it does not exist. */
+async function placesOf(queue: DestinationJobs, jobId: string, acceptedAt: number): Promise<JobPlace[]> {
   const found = await queue.backend.getState(jobId);
   const state = DELIVERY_STATES.find((one) => TYPES[one].includes(found === 'waiting' ? 'wait' : (found as JobType)));
   return state === undefined ? [] : [{ id: jobId, state, acceptedAt }];
+}
+
+/** Returns the delivery of a job that the index of searches names; undefined if it does not exist or match the query. */
+export async function readKeyed(
+  queue: DestinationJobs,
+  { jobId, acceptedAt }: KeyedJob,
+  query: CheckedQuery,
+): Promise<DeliveryRecord | undefined> {
+  for await (const [found] of walk(queue, await placesOf(queue, jobId, acceptedAt), query)) {
+    if (found) return toRecord(queue.destination, found.job, found.state);
+  }
+  return undefined;
 }
 
 /** Reads these jobs in chunks, in their order, and yields those that still exist and match. */

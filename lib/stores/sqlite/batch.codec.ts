@@ -2,6 +2,8 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 
 import type { AttemptRecord } from '../../webhook-destination/queue/attempt-record.interface.js';
 import type { NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
+import type { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
+import type { PositionedKey } from './search-key.table.js';
 
 /** Finds repetitions within 1 MiB, which suffices here, and is faster than writing the bytes to disk. */
 const COMPRESSION = { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 20 };
@@ -65,6 +67,8 @@ export interface EncodedBatch {
   items: string;
   /** All bodies, concatenated. */
   bodies: Uint8Array;
+  /** Keys by which deliveries are searched; undefined if no fields are. */
+  keys: PositionedKey[] | undefined;
 }
 
 export function batchOf(id: number): number {
@@ -82,13 +86,19 @@ export function toPositions(ids: number[]): Map<number, Set<number>> {
   return positions;
 }
 
-export function encodeBatch(deliveries: NewDelivery[]): EncodedBatch {
+export function encodeBatch(deliveries: NewDelivery[], searched: SearchedFields): EncodedBatch {
   const messageIds = JSON.stringify(deliveries.map(({ messageId }) => messageId));
   const userIds = JSON.stringify(deliveries.map(({ userId }) => userId ?? null));
   const bodies = deliveries.map(({ body }) => body);
   const lengths = JSON.stringify(bodies.map(({ length }) => length));
   const origins = encodeOrigins(deliveries);
-  return { messageIds, items: `[${messageIds},${userIds},${lengths}${origins}]`, bodies: joinBodies(bodies) };
+  const items = `[${messageIds},${userIds},${lengths}${origins}]`;
+  const keys = searched.names.length > 0 ? encodeKeys(bodies, searched) : undefined;
+  return { messageIds, items, bodies: joinBodies(bodies), keys };
+}
+
+function encodeKeys(bodies: Buffer[], searched: SearchedFields): PositionedKey[] {
+  return bodies.flatMap((body, position) => searched.keysOf(body).map((key): PositionedKey => [position, key]));
 }
 
 function encodeOrigins(deliveries: NewDelivery[]): string {

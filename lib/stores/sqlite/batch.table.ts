@@ -17,6 +17,7 @@ import {
   unpackBodies,
 } from './batch.codec.js';
 import { BatchReader, toOutcomes, toRows } from './batch.reader.js';
+import { SearchKeyTable } from './search-key.table.js';
 import {
   type ClaimedBatch,
   type DeliveryRow,
@@ -46,6 +47,7 @@ interface GroupOutcome {
  */
 export class BatchTable {
   readonly reader = new BatchReader(this.db);
+  readonly keys = new SearchKeyTable(this.db);
   /** Deliveries without an outcome, by leased batch; batches that are missing here are read from the file. */
   private readonly pending = new Map<number, Set<number>>();
   private readonly group = new Map<number, GroupOutcome>();
@@ -115,6 +117,11 @@ export class BatchTable {
     const state = leased ? 'l' : 'q';
     const packed = packBodies(bodies, row.bodies.byteLength >= FULL_BATCH);
     this.statements.insert.run(id, destination, source, state, size, acceptedAt, items, packed);
+    if (row.keys)
+      this.keys.insert(
+        id,
+        row.keys.filter(([position]) => !repeated.includes(position)),
+      );
     if (leased) {
       const pending = new Set<number>();
       for (let position = 0; position < row.size; position++) pending.add(id * BATCH_SLOTS + position);
@@ -221,7 +228,11 @@ export class BatchTable {
    * Returns whether the batch was rewritten.
    */
   strip(batch: number, positions: ReadonlySet<number>): boolean {
-    for (const position of positions) this.statements.removeRow.run(batch * BATCH_SLOTS + position);
+    for (const position of positions) {
+      const id = batch * BATCH_SLOTS + position;
+      this.statements.removeRow.run(id);
+      this.keys.remove(id, id + 1);
+    }
     const head = this.reader.head(batch);
     if (!head) return false;
     const { items, joined } = this.reader.decode(batch);
@@ -247,6 +258,7 @@ export class BatchTable {
   remove(batch: number): void {
     this.statements.remove.run(batch);
     this.statements.removeOutcome.run(batch);
+    this.keys.remove(batch * BATCH_SLOTS, (batch + 1) * BATCH_SLOTS);
     this.pending.delete(batch);
   }
 

@@ -1,5 +1,6 @@
 import type { Delivery, DeliveryState } from '../../webhook-destination/queue/delivery.interface.js';
 import type { Claim, ClaimLimit } from '../../webhook-destination/queue/store/delivery-store.interface.js';
+import type { CheckedSearch } from '../../webhook-destination/queue/delivery-search.js';
 import { type CheckedQuery, matches } from '../../webhook-destination/queue/query.util.js';
 import { checkAttempts, decoding, type EncodedBatch, toText } from './batch.codec.js';
 
@@ -15,6 +16,11 @@ export interface DeliveryRow extends Omit<Delivery, 'id' | 'body' | 'attempts' |
   /** JSON, as it is stored. */
   failedUrls: string;
   reason: string | undefined;
+}
+
+/** A search with the keys that its deliveries have. */
+export interface KeyedSearch extends CheckedSearch {
+  keys?: number[];
 }
 
 /** Deliveries in the form in which they leave the thread. */

@@ -1,6 +1,7 @@
 import type { AttemptRecord } from '../../webhook-destination/queue/attempt-record.interface.js';
 import type { Delivery, DeliveryRecord, NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 import { NONE, toDelivery as toNewDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
+import type { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type {
   Insertion,
   Settlement,
@@ -18,11 +19,13 @@ import type {
 } from './delivery-rows.js';
 
 /** Converts batches to the form that is stored. Those of the same messages share it, as they go to many destinations. */
-export function toBatchRows(batches: StoreBatch[]): NewBatchRow[] {
+export function toBatchRows(batches: StoreBatch[], searched: SearchedFields): NewBatchRow[] {
   let encoded: EncodedBatch | undefined;
   return batches.map(({ deliveries, leased }, index) => {
     const { destination, source, acceptedAt } = deliveries[0]!;
-    if (!encoded || !haveSameMessages(deliveries, batches[index - 1]!.deliveries)) encoded = encodeBatch(deliveries);
+    if (!encoded || !haveSameMessages(deliveries, batches[index - 1]!.deliveries)) {
+      encoded = encodeBatch(deliveries, searched);
+    }
     return { destination, source, acceptedAt, leased, size: deliveries.length, ...encoded };
   });
 }

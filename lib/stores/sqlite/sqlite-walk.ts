@@ -1,11 +1,14 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
 import { foundOnce } from '../../common/found-once.util.js';
+import type { AttemptRecord } from '../../webhook-destination/queue/attempt-record.interface.js';
 import { type DeliveryState, isOpen, isOpenNotice } from '../../webhook-destination/queue/delivery.interface.js';
 import {
   type CheckedSearch,
+  comparesBody,
+  matchesAttempt,
   matchesBody,
-  mayHoldEvent,
+  mayMatch,
   PORTION_BYTES,
 } from '../../webhook-destination/queue/delivery-search.js';
 import type { CheckedQuery } from '../../webhook-destination/queue/query.util.js';
@@ -15,6 +18,7 @@ import { type BatchTable, MAX_STRIPPED } from './batch.table.js';
 import {
   DELIVERY_COLUMNS,
   type DeliveryRow,
+  type KeyedSearch,
   matchesRow,
   type Slice,
   toCondition,
@@ -25,6 +29,7 @@ import {
 /** Batches and rows read at once. */
 const STEP_BATCHES = 32;
 const STEP_ROWS = 200;
+const STEP_KEYS = 200;
 
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
 const CALL_TIME = 5;
@@ -62,7 +67,7 @@ export class SqliteWalk {
   }
 
   /** @param before id below which deliveries are searched */
-  search(search: CheckedSearch, before: number, limit: number, isBodiless: boolean): Slice<WholeRows> {
+  search(search: KeyedSearch, before: number, limit: number, isBodiless: boolean): Slice<WholeRows> {
     const found: DeliveryRow[] = [];
     let size = 0;
     const next = this.walk(search, before, (rows) => {
@@ -97,7 +102,7 @@ export class SqliteWalk {
    * which the next call goes on; undefined when this was the last.
    */
   private walk(
-    search: CheckedSearch,
+    search: KeyedSearch,
     before: number,
     visit: (rows: DeliveryRow[]) => number | undefined,
   ): number | undefined {
@@ -107,9 +112,7 @@ export class SqliteWalk {
     const last = id === undefined ? before : Math.min(before, first + 1);
     let to = last;
     while (to > first) {
-      const from = Math.max(this.startOf(search.query, to), first);
-      const rows = this.rowsOf(search, from, to);
-      const batches = new Set([...rows.map(({ id }) => batchOf(id)), ...this.batchesOf(search, from, to)]);
+      const { from, rows, batches } = this.stepBelow(search, to, first);
       for (const batch of [...batches].sort((a, b) => b - a)) {
         if (performance.now() > end && to < last) return (batch + 1) * BATCH_SLOTS;
         const matching = this.select(search, batch, rows, to);
@@ -121,6 +124,29 @@ export class SqliteWalk {
       if (performance.now() > end) break;
     }
     return to > first ? to : undefined;
+  }
+
+  /** Returns the next step below `to`: its first id, the matching rows, and the batches that may have deliveries that match. */
+  private stepBelow(search: KeyedSearch, to: number, first: number): Step {
+    const [key] = search.keys ?? [];
+    if (key !== undefined && search.query.id === undefined) return this.keyedStepBelow(search, key, to);
+    const from = Math.max(this.startOf(search.query, to), first);
+    const rows = this.rowsOf(search, from, to);
+    return {
+      from,
+      rows,
+      batches: new Set([...rows.map(({ id }) => batchOf(id)), ...this.batchesOf(search, from, to)]),
+    };
+  }
+
+  /** As {@link stepBelow}, with the next batches that have deliveries with a key. */
+  private keyedStepBelow(search: KeyedSearch, key: number, to: number): Step {
+    const ids = this.batches.keys.find(key, to, STEP_KEYS);
+    const batches = new Set(ids.map(batchOf));
+    const rows = [...batches].flatMap((batch) =>
+      this.rowsOf(search, batch * BATCH_SLOTS, Math.min((batch + 1) * BATCH_SLOTS, to)),
+    );
+    return { from: ids.length < STEP_KEYS ? 0 : batchOf(ids.at(-1)!) * BATCH_SLOTS, rows, batches };
   }
 
   /**
@@ -164,24 +190,38 @@ export class SqliteWalk {
 
   /** Returns the matching deliveries of a batch, newest first, given the matching rows of its step. */
   private select(search: CheckedSearch, batch: number, stepRows: DeliveryRow[], to: number): DeliveryRow[] {
-    const { query, type, event, acceptedFrom } = search;
-    const byBody = type !== undefined || event !== undefined;
+    const { query, acceptedFrom } = search;
+    const byBody = comparesBody(search);
     const bodies = byBody ? this.bodiesOf(search, batch) : undefined;
     if (byBody && bodies === undefined) return [];
     const head = query.state === 'dead' ? undefined : this.batches.reader.head(batch);
     const others = head === undefined || head.accepted_at < acceptedFrom ? [] : toRows(head);
     const matching = others.filter((row) => row.id < to && matchesRow(query, row));
     const own = stepRows.filter(({ id }) => batchOf(id) === batch);
-    const rows = [...own, ...matching].sort((a, b) => b.id - a.id);
+    const rows = [...own, ...matching].filter((row) => hasStatus(search, row)).sort((a, b) => b.id - a.id);
     return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
   }
 
   /** Returns the bodies of a batch, by position; undefined if no body can match. */
   private bodiesOf(search: CheckedSearch, batch: number): Buffer[] | undefined {
     const { bodies, joined } = this.batches.reader.decode(batch);
-    const isPossible = mayHoldEvent(search, Buffer.from(joined.buffer, joined.byteOffset, joined.byteLength));
+    const isPossible = mayMatch(search, Buffer.from(joined.buffer, joined.byteOffset, joined.byteLength));
     return isPossible ? bodies : undefined;
   }
+}
+
+interface Step {
+  from: number;
+  rows: DeliveryRow[];
+  batches: Set<number>;
+}
+
+/** Whether the last attempt had the status of a search. Attempts are parsed only if they have it somewhere. */
+function hasStatus(search: CheckedSearch, { attempts }: DeliveryRow): boolean {
+  if (search.status === undefined) return true;
+  return (
+    attempts.includes(`"status":${search.status}`) && matchesAttempt(search, JSON.parse(attempts) as AttemptRecord[])
+  );
 }
 
 /** A condition with its values. */

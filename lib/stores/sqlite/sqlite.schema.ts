@@ -21,6 +21,7 @@ export const LAYOUT = 1;
  * - `batch.bodies` is shorter than the sum of these lengths if it is compressed.
  * - `accepted` outlives the batches, for as long as their message ids are remembered; `batches` is a list of
  *   `[batch, destination, source, messageIds]`, up to `last_batch`.
+ * - `search_key` has the keys of values that deliveries are searched by: `SearchedFields`.
  * - `outcome.entries` is a list of `[position, attempt]` if delivered, or `[position]` if it has a row of its own.
  */
 export const SCHEMA = `
@@ -42,6 +43,12 @@ export const SCHEMA = `
     accepted_at INTEGER NOT NULL,
     batches TEXT NOT NULL
   ) STRICT;
+  CREATE TABLE search_key (
+    delivery INTEGER NOT NULL,
+    key INTEGER NOT NULL,
+    PRIMARY KEY (delivery, key)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX search_key_value ON search_key (key, delivery);
   CREATE TABLE outcome (
     batch INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,

@@ -28,11 +28,12 @@ import {
   type DeliveryPortion,
   SearchPace,
 } from '../../webhook-destination/queue/delivery-search.js';
+import { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
-import type { DeliveryPlace, Slice, WholeRows } from './delivery-rows.js';
+import type { DeliveryPlace, KeyedSearch, Slice, WholeRows } from './delivery-rows.js';
 import {
   toBatchRows,
   toDeliveries,
@@ -67,6 +68,7 @@ export class SqliteStore implements DeliveryStore {
   private readonly path: string;
   private readonly thread: SqliteThread;
   private owner: StoreOwner | undefined;
+  private searched = new SearchedFields();
   /** Identity of the open file: only that file is opened again. */
   private identity: string | undefined;
   /** Whether the last insert was refused because the file has reached `maxBytes`. */
@@ -109,6 +111,7 @@ export class SqliteStore implements DeliveryStore {
   async open(owner: StoreOwner): Promise<void> {
     await this.reopening.stop();
     this.owner = owner;
+    this.searched = owner.searched;
     this.identity = undefined;
     const engine = await this.startThread();
     this.logger.log(queueMessage(this.path, `opened with ${engine}`));
@@ -132,7 +135,7 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async insert(batches: StoreBatch[], now: number, beyondLimit: boolean): Promise<Insertion[]> {
-    const inserted = await this.thread.call('queue', 'insert', toBatchRows(batches), now, beyondLimit);
+    const inserted = await this.thread.call('queue', 'insert', toBatchRows(batches, this.searched), now, beyondLimit);
     if (inserted === undefined) throw this.refuse();
     if (this.isFull && !beyondLimit) {
       this.isFull = false;
@@ -164,7 +167,7 @@ export class SqliteStore implements DeliveryStore {
   }
 
   search(search: CheckedSearch, page: CheckedPage): Promise<DeliveryPortion> {
-    return this.find(search, page, new SearchPace());
+    return this.find({ ...search, keys: this.searched.keysFor(search.values) }, page, new SearchPace());
   }
 
   async check(): Promise<QueueCondition> {
@@ -241,7 +244,7 @@ export class SqliteStore implements DeliveryStore {
 
   /** Searches until the page is full or, at a pace, for one portion. */
   private async find(
-    search: CheckedSearch,
+    search: KeyedSearch,
     { limit, after, isBodiless = false }: CheckedPage,
     pace?: SearchPace,
   ): Promise<DeliveryPortion> {

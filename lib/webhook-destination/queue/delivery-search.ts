@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ArgumentError } from '../../common/relay.errors.js';
+import { parseJson } from '../../common/value.util.js';
+import type { AttemptRecord } from './attempt-record.interface.js';
 import type { DeliveryQuery, DeliveryRecord } from './delivery.interface.js';
 import { type CheckedPage, type CheckedQuery, checkQuery } from './query.util.js';
+import { hasValue, mayHoldField, mayHoldText, type SearchedValue } from './searched-fields.js';
 
 /** Selects deliveries for a search; all given fields must match. */
 export interface DeliverySearch extends DeliveryQuery {
@@ -10,6 +13,15 @@ export interface DeliverySearch extends DeliveryQuery {
   type?: string;
   /** Exact event name. */
   event?: string;
+  /** How the event name begins. */
+  eventStart?: string;
+  /**
+   * Values in the body, by dotted path, such as `{ 'properties.orderId': '4711' }`: a text, or a number, `true` or
+   * `false` as text. Those of the option `search.fields` are found at once, for others bodies are read.
+   */
+  fields?: Readonly<Record<string, string>>;
+  /** HTTP status that a URL answered in the last attempt. */
+  status?: number;
   /** Accepted at this time or later, in ms since the epoch. */
   acceptedFrom?: number;
 }
@@ -19,6 +31,10 @@ export interface CheckedSearch {
   query: CheckedQuery;
   type?: string | undefined;
   event?: string | undefined;
+  eventStart?: string | undefined;
+  /** Values in the body; undefined if none are searched. */
+  values?: readonly SearchedValue[] | undefined;
+  status?: number | undefined;
   acceptedFrom: number;
 }
 
@@ -49,30 +65,60 @@ const LISTED_BODILESS = 2_000;
  */
 export function checkSearch(search: DeliverySearch): CheckedSearch {
   if (typeof search !== 'object' || search === null) throw new ArgumentError('a query must be an object');
-  const { type, event, acceptedFrom = -Infinity, ...query } = search;
-  for (const [field, value] of Object.entries({ type, event })) {
+  const { type, event, eventStart, fields, status, acceptedFrom = -Infinity, ...query } = search;
+  for (const [field, value] of Object.entries({ type, event, eventStart })) {
     if (value !== undefined && typeof value !== 'string')
       throw new ArgumentError(`${field} of a query must be a string`);
   }
   if (typeof acceptedFrom !== 'number') throw new ArgumentError('acceptedFrom of a query must be a number');
-  return { query: checkQuery(query), type, event, acceptedFrom };
+  if (status !== undefined && !Number.isSafeInteger(status))
+    throw new ArgumentError('status of a query must be a whole number');
+  return { query: checkQuery(query), type, event, eventStart, values: checkFields(fields), status, acceptedFrom };
 }
 
-/** Whether JSON can contain the event of a search: unless the JSON has escapes, it contains the name verbatim. */
-export function mayHoldEvent({ event }: Pick<CheckedSearch, 'event'>, json: string | Buffer): boolean {
-  return event === undefined || json.includes(JSON.stringify(event)) || json.includes('\\');
+function checkFields(fields: unknown): SearchedValue[] | undefined {
+  if (fields === undefined) return undefined;
+  const values = Object.entries(Object(fields) as object).map(([field, text]: [string, unknown]) => ({ field, text }));
+  if (typeof fields !== 'object' || fields === null || !values.every(({ text }) => typeof text === 'string'))
+    throw new ArgumentError('fields of a query must be an object with a text for each field');
+  return values.length === 0 ? undefined : (values as SearchedValue[]);
 }
 
-/** Whether the JSON body of a delivery has the type and event of a search. */
-export function matchesBody({ type, event }: CheckedSearch, body: string | Buffer): boolean {
-  if (type === undefined && event === undefined) return true;
-  if (!mayHoldEvent({ event }, body)) return false;
-  try {
-    const message = JSON.parse(body.toString()) as { type?: unknown; event?: unknown };
-    return message.type === (type ?? message.type) && message.event === (event ?? message.event);
-  } catch {
-    return false;
-  }
+/** Whether a search compares what is in bodies. */
+export function comparesBody({ type, event, eventStart, values }: Omit<CheckedSearch, 'query'>): boolean {
+  return (type ?? event ?? eventStart ?? values) !== undefined;
+}
+
+/** Whether JSON, such as that of several bodies, can contain what a search wants. */
+export function mayMatch(
+  { event, eventStart, values = [] }: Omit<CheckedSearch, 'query'>,
+  json: string | Buffer,
+): boolean {
+  return (
+    (event === undefined || mayHoldText(json, JSON.stringify(event))) &&
+    (eventStart === undefined || mayHoldText(json, JSON.stringify(eventStart).slice(0, -1))) &&
+    values.every((value) => mayHoldField(json, value))
+  );
+}
+
+/** Whether the JSON body of a delivery has the type, event and values of a search. */
+export function matchesBody(search: CheckedSearch, body: string | Buffer): boolean {
+  if (!comparesBody(search)) return true;
+  if (!mayMatch(search, body)) return false;
+  const message = parseJson(body.toString()) as { type?: unknown; event?: unknown } | null | undefined;
+  if (typeof message !== 'object' || message === null) return false;
+  const { type = message.type, event = message.event, eventStart, values = [] } = search;
+  return (
+    message.type === type &&
+    message.event === event &&
+    (eventStart === undefined || (typeof message.event === 'string' && message.event.startsWith(eventStart))) &&
+    values.every((value) => hasValue(message, value))
+  );
+}
+
+/** Whether the last attempt of a delivery had the status of a search. */
+export function matchesAttempt({ status }: CheckedSearch, attempts: readonly AttemptRecord[]): boolean {
+  return status === undefined || attempts.at(-1)?.results.some((result) => result.status === status) === true;
 }
 
 /** Has a search pause for as long as it works, so deliveries get half of the time. */
@@ -102,6 +148,11 @@ export class SearchPace {
   }
 }
 
+/** Whether a record that its query has selected matches the rest of a search. */
+export function matchesRecord(search: CheckedSearch, { acceptedAt, attempts, body }: DeliveryRecord): boolean {
+  return acceptedAt >= search.acceptedFrom && matchesAttempt(search, attempts) && matchesBody(search, body);
+}
+
 /** Searches a store by listing. */
 export async function searchByList(
   store: { list(query: CheckedQuery, page: CheckedPage): Promise<DeliveryRecord[]> },
@@ -110,7 +161,7 @@ export async function searchByList(
 ): Promise<DeliveryPortion> {
   const deliveries: DeliveryRecord[] = [];
   const pace = new SearchPace();
-  const isBodiless = isAsked && search.type === undefined && search.event === undefined;
+  const isBodiless = isAsked && !comparesBody(search);
   const most = isBodiless ? LISTED_BODILESS : LISTED;
   let next = after;
   do {
@@ -119,7 +170,7 @@ export async function searchByList(
       if (deliveries.length === limit) return { deliveries, next };
       if (pace.isDue) await pace.pause();
       next = record.id;
-      if (record.acceptedAt < search.acceptedFrom || !matchesBody(search, record.body)) continue;
+      if (!matchesRecord(search, record)) continue;
       deliveries.push(record);
       pace.found(record.body.length);
     }

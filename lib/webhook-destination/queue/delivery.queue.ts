@@ -24,6 +24,7 @@ import { checkPage, checkQuery, matches } from './query.util.js';
 import type { RegistryStore } from './registry-store.interface.js';
 import type { Retention } from './retention.options.js';
 import type { SeriesStore } from './series-store.interface.js';
+import { SearchedFields } from './searched-fields.js';
 import { SteadyClock } from './steady-clock.js';
 import { DestinationFeed } from './store/destination-feed.js';
 import { AddTurn, toBatches } from './store/add-turn.js';
@@ -56,6 +57,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   readonly searches = new DeliverySearches(this.store);
   /** Connects the processes that share the store; usable while the queue is open. */
   readonly peers: PeerChannel | undefined = this.store.peers;
+  /** Fields by whose values deliveries are found at once. */
+  searched = new SearchedFields();
   private readonly feeds = new Map<string, DestinationFeed>();
   /** Deliveries that are handed out or ready, without a recorded outcome, by id. */
   private leased = new Map<string, Delivery>();
@@ -106,10 +109,21 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return this.clock.now();
   }
 
+  /**
+   * Has the deliveries that are added from now on found at once by values of fields of their bodies. Called before the
+   * queue is opened.
+   *
+   * @param fields dotted paths, such as `properties.orderId`
+   */
+  searchBy(fields: readonly string[]): void {
+    this.searched = new SearchedFields(fields);
+  }
+
   /** Opens the store; deliveries that a crash left `delivering` are due again. */
   async open(): Promise<void> {
     await this.store.open({
       now: () => this.now(),
+      searched: this.searched,
       leased: () => [...this.leased.keys()],
       reopened: () => {
         for (const feed of this.feeds.values()) feed.restart();

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import type { OptionsError } from '../../common/options.error.js';
 import { ArgumentError, FieldError } from '../../common/relay.errors.js';
 import { isPositiveInteger } from '../../common/value.util.js';
@@ -6,6 +8,9 @@ import type { RegistryKind } from '../queue/registry-store.interface.js';
 import { type EntryDocuments, invalidEntry } from './entry.document.js';
 import type { EntryQuery } from './registry-entry.interface.js';
 import type { Registry, RegistryEntry } from './registry.js';
+
+/** Entries compared with a text without a pause. */
+const UNPAUSED = 500;
 
 /** Entries per page, unless the query has a limit. */
 const PAGE = 100;
@@ -17,6 +22,15 @@ const OVERLAP = 86_400_000;
 const UNREACHABLE = ['.', '..'];
 
 const NAME_RULE = `name must be a non-empty string other than "." and "..", ${NAME_LIMITS}`;
+
+/** An entry that was found by a text. */
+export interface NamedEntry {
+  name: string;
+  /** Where the text was found: `name`, or a field of the metadata such as `metadata.tenant`. */
+  matched: string;
+  /** The name, or the value of that field. */
+  value: string;
+}
 
 /** For each field: true if it may be changed, or else the rule that forbids it. */
 export type PatchRules<T> = Record<keyof T, true | string>;
@@ -54,6 +68,31 @@ export abstract class EntryManager<K extends RegistryKind, E> {
   async names(filter: EntryFilter): Promise<string[]> {
     await this.registry.ready();
     return this.matching(filter).map(({ name }) => name);
+  }
+
+  /**
+   * @internal Returns entries with a text in their name or in a value of their metadata, in upper or lower case. First come
+   * those that match as a whole, then those sorted by name.
+   */
+  async findNamed(text: string, limit: number): Promise<NamedEntry[]> {
+    await this.registry.ready();
+    const wanted = text.toLowerCase();
+    const whole: NamedEntry[] = [];
+    const partial: NamedEntry[] = [];
+    for (const [index, name] of this.registry.names(this.kind).entries()) {
+      if (index % UNPAUSED === UNPAUSED - 1) await nextTurn();
+      const entry = this.find(name);
+      if (!entry) continue;
+      const { metadata = {} } = entry.document.options as { metadata?: Record<string, string> };
+      const values = [
+        { name, matched: 'name', value: name },
+        ...Object.entries(metadata).map(([field, value]) => ({ name, matched: `metadata.${field}`, value })),
+      ];
+      const exact = values.find(({ value }) => value.toLowerCase() === wanted);
+      const found = exact ?? values.find(({ value }) => value.toLowerCase().includes(wanted));
+      if (found) (exact ? whole : partial).push(found);
+    }
+    return [...whole, ...partial].slice(0, limit);
   }
 
   /** Returns the entry with this name; undefined if there is none that this process can read. */

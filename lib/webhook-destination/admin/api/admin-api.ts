@@ -70,12 +70,12 @@ export class AdminApi {
     const ranking = new DestinationRanking(own, series);
     if (gate.hasMcp) this.mcp = new McpRoute((request) => this.endpoint.callerOf(request));
     const routes = [
-      ...sessionRoutes(gate),
+      ...sessionRoutes(gate, own.queue.searched.names),
       ...overviewRoutes(relay, own, series),
       attentionRoute(relay, own, ranking, this.failures),
       metricsRoute(own.metrics),
       eventRoute(this.feed),
-      ...deliveryRoutes(relay, own),
+      ...deliveryRoutes(relay, own, this.jobs),
       ...deletionRoutes(relay, own),
       ...replayRoutes(this.jobs),
       explainRoute(relay),

@@ -30,7 +30,7 @@ export interface AdminProcess {
   readonly prefix: string;
   readonly acceptor: { readonly accepted$: Observable<Acceptance> };
   readonly ingest: { readonly refused$: Observable<Refusal> } | undefined;
-  readonly queue: Pick<DeliveryQueue, 'series' | 'peers' | 'searches'>;
+  readonly queue: Pick<DeliveryQueue, 'series' | 'peers' | 'searched' | 'searches'>;
   readonly figures: QueueFigures;
   readonly dispatcher: { readonly downNames: string[] };
   readonly deletion: Pick<UserDeletion, 'preview'>;

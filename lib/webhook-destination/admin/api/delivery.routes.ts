@@ -5,16 +5,24 @@ import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { countDeliveries } from './delivery-count.js';
 import { readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
 import { PAGE_FIELDS } from './query.reader.js';
+import type { ReplayJobs } from './replay.jobs.js';
 import { readState, STATES_TEXT } from './replay.request.js';
+import { findByText } from './text-search.js';
 
-/** Routes of deliveries: search, one delivery, its replay, those of a user. */
-export function deliveryRoutes(relay: AdminRelay, own: AdminProcess): ApiRoute[] {
+/** Routes of deliveries: search, one delivery, its replay, those of a user; and the search for whatever a text names. */
+export function deliveryRoutes(relay: AdminRelay, own: AdminProcess, jobs: ReplayJobs): ApiRoute[] {
   const find = async (id: string): Promise<DeliveryRecord> => {
     const [record] = await relay.deliveries({ id });
     if (record) return record;
     throw new RequestError('delivery_unknown', 'the queue has no delivery with this id', 'id');
   };
   return [
+    readRoute(
+      'search',
+      'What an id or a value names: deliveries, a bulk replay, destinations and sources, at most 10 of each kind',
+      async ({ query, counted }) => findByText(query.text('text'), relay, own, jobs, counted),
+      { text: 'id of anything, value of one of search.fields, or part of a name or of a value of metadata' },
+    ),
     readRoute(
       'deliveries',
       'Search deliveries, newest first; a portion has the cursor of the next one',

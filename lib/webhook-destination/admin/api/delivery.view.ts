@@ -6,6 +6,7 @@ import { DELIVERY_STATES, type DeliveryRecord } from '../../queue/delivery.inter
 import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
 import { withoutAnswers } from '../../queue/kept-answers.util.js';
 import { RequestError } from '../../http/request.error.js';
+import { isSearchable } from '../../search.options.js';
 import type { QueryReader } from './query.reader.js';
 
 /** Deliveries converted without a pause: parsing ten bodies of the maximum size takes about 4 ms. */
@@ -18,8 +19,13 @@ export const SEARCH_FIELDS: Record<string, string> = {
   source: 'name of the source',
   type: 'type of the message, or delete',
   event: 'name of the event',
+  eventStart: 'how the name of the event begins',
   messageId: 'id of the message',
   userId: 'user of the message',
+  anonymousId: 'anonymous id of the message',
+  'field.*':
+    'value of this field of the message, such as field.properties.orderId; those of search.fields are found at once',
+  status: 'HTTP status that a URL answered in the last attempt',
   reason: `why deliveries are dead: one of ${Object.keys(DEAD_REASONS).join(', ')}, or an exact reason`,
   from: 'accepted at this time or later: ms since the epoch, or ISO 8601',
   to: 'accepted before this time',
@@ -33,8 +39,11 @@ export function readSearch(query: QueryReader): DeliverySearch {
     source: query.text('source'),
     type: query.text('type'),
     event: query.text('event'),
+    eventStart: query.text('eventStart'),
     messageId: query.text('messageId'),
     userId: query.text('userId'),
+    fields: readFields(query),
+    status: query.status('status'),
     reason: query.text('reason'),
     acceptedFrom: query.time('from'),
     acceptedBefore: query.time('to'),
@@ -45,13 +54,30 @@ export function readSearch(query: QueryReader): DeliverySearch {
   return search;
 }
 
+function readFields(query: QueryReader): Record<string, string> | undefined {
+  const fields = query.below('field');
+  for (const [path, value] of Object.entries(fields)) {
+    const name = `field.${path}`;
+    if (value === '') throw new RequestError('query_invalid', `${name} must not be empty`, name);
+    if (isSearchable(path)) continue;
+    const rule = 'must be a field below properties, traits or context, or groupId, name or category';
+    throw new RequestError('query_invalid', `${name} ${rule}`, name);
+  }
+  const anonymousId = query.text('anonymousId');
+  const all = anonymousId === undefined ? fields : { ...fields, anonymousId };
+  return Object.keys(all).length > 0 ? all : undefined;
+}
+
 /** @throws {RequestError} 400 that names the invalid field */
 export function readPage(query: QueryReader): { limit: number; after: string | undefined } {
   return { limit: query.limit, after: query.text('cursor') };
 }
 
 /** Converts a portion of deliveries to the body of an answer, with pauses for other work. */
-export async function showPortion({ deliveries, next }: DeliveryPortion): Promise<object> {
+export async function showPortion({
+  deliveries,
+  next,
+}: DeliveryPortion): Promise<{ deliveries: object[]; cursor: string | undefined }> {
   const shown: object[] = [];
   for (const record of deliveries) {
     if (shown.length % UNPAUSED === UNPAUSED - 1) await nextTurn();

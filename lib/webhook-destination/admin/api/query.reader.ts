@@ -59,6 +59,13 @@ export class QueryReader {
     return time;
   }
 
+  /** Returns a field that must be an HTTP status. */
+  status(name: string): number | undefined {
+    const value = this.text(name);
+    if (value === undefined || /^[1-5]\d\d$/.test(value)) return value === undefined ? undefined : Number(value);
+    throw fault(name, 'must be an HTTP status, such as 404');
+  }
+
   get limit(): number {
     return this.limitUpTo(MAX_LIMIT);
   }

@@ -7,8 +7,12 @@ import { type ApiRequest, type ApiRoute, readRoute } from './api.route.js';
 /** A path that a cookie may have (RFC 6265) and that ends in `/relay`. */
 const BASE_PATH = /^\/(?:[\w.~%!$&'()*+,=:@-]+\/)*relay$/;
 
-/** Routes for sign-in and sign-out of browsers. */
-export function sessionRoutes(gate: AdminGate): ApiRoute[] {
+/**
+ * Routes for sign-in and sign-out of browsers.
+ *
+ * @param searchFields value of the option `search.fields`
+ */
+export function sessionRoutes(gate: AdminGate, searchFields: readonly string[]): ApiRoute[] {
   return [
     {
       method: 'POST',
@@ -34,12 +38,13 @@ export function sessionRoutes(gate: AdminGate): ApiRoute[] {
         }
         const { id, ...holder } = await gate.signIn(request, token);
         response.setHeader('Set-Cookie', toSetCookie(request, path, id));
-        return { ...holder, expiresAt: Date.now() + SESSION_TIME };
+        return { ...holder, searchFields, expiresAt: Date.now() + SESSION_TIME };
       },
     },
     readRoute('session', 'What the caller may do', ({ caller }) => ({
       ...caller,
       signIn: gate.hasTokens ? 'token' : 'guard',
+      searchFields,
     })),
     {
       method: 'DELETE',

@@ -16,6 +16,7 @@ import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
+import type { SearchedFields } from '../searched-fields.js';
 import type { SeriesStore } from '../series-store.interface.js';
 
 /** Maximum number of deliveries in a batch, so that a claim exceeds its limit only slightly. */
@@ -71,6 +72,8 @@ export interface Claim {
 export interface StoreOwner {
   /** The queue's time, in ms since the epoch. */
   now(): number;
+  /** Returns the keys of new deliveries and of searches, by which the store finds deliveries at once. */
+  readonly searched: SearchedFields;
   /** Returns ids of deliveries without a recorded outcome. Their leases continue; all others are due again. */
   leased(): string[];
   /** Called once the store is open again. */

@@ -6,6 +6,7 @@ export const ROUTES: [method: string, path: string, changes: boolean][] = [
   ['GET', 'timeseries', false],
   ['GET', 'metrics', false],
   ['GET', 'events', false],
+  ['GET', 'search', false],
   ['GET', 'deliveries', false],
   ['GET', 'deliveries/count', false],
   ['GET', 'deliveries/1', false],

@@ -143,7 +143,13 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
     expect((await ask('GET', 'overview', { token: TOKEN })).status).toBe(403);
     expect((await ask('GET', 'overview', as('odd'))).status).toBe(403);
     expect((await ask('GET', 'overview', as('guest'))).status).toBe(200);
-    expect(await get('session', as('guest'))).toEqual({ access: 'read', by: 'guard', user: 'guest', signIn: 'guard' });
+    expect(await get('session', as('guest'))).toEqual({
+      access: 'read',
+      by: 'guard',
+      user: 'guest',
+      signIn: 'guard',
+      searchFields: [],
+    });
     expect((await ask('DELETE', 'users/u1', { ...as('guest'), body: {} })).status).toBe(403);
     expect((await ask('DELETE', 'users/u1', { ...as('root'), body: {} })).status).toBe(200);
     const route = 'DELETE users/:userId';

@@ -30,7 +30,12 @@ describe.each(platforms)('Sessions on $platform', ({ createAdapter }) => {
     expect([status, answer]).toEqual([200, { access: 'write', expiresAt: expect.any(Number) }]);
     expect(cookie).toMatch(/^relay_session=[\w-]{43}; Path=\/relay; Max-Age=43200; HttpOnly; SameSite=Strict$/);
     expect((await ask('GET', 'overview', asked())).status).toBe(200);
-    expect(await get('session', asked())).toEqual({ access: 'write', by: 'session', signIn: 'token' });
+    expect(await get('session', asked())).toEqual({
+      access: 'write',
+      by: 'session',
+      signIn: 'token',
+      searchFields: [],
+    });
     expect((await ask('POST', 'destinations/x/pause', { ...asked(), body: {} })).status).toBe(409);
   });
 

@@ -25,6 +25,7 @@ export function itSearches(engine: QueueEngine): void {
     beforeEach(async () => {
       place = await engine.create();
       queue = place.factory();
+      queue.searchBy(['properties.orderId', 'anonymousId']);
       await queue.open();
     });
     afterEach(async () => {
@@ -129,9 +130,110 @@ export function itSearches(engine: QueueEngine): void {
       }
     });
 
+    const ordered = (index: number, orderId: unknown, fields: Partial<NewDelivery> = {}) =>
+      message(index, {
+        body: Buffer.from(JSON.stringify({ version: 1, type: 'track', event: 'Ordered', properties: { orderId } })),
+        ...fields,
+      });
+    const order = (text: string): DeliverySearch => ({ fields: { 'properties.orderId': text } });
+
+    it('finds by values of bodies, numbers and texts alike, the newest first, in portions of any size', async () => {
+      await queue.add([ordered(0, 4711), ordered(1, '4711'), ordered(2, 4712)]);
+      await queue.add([ordered(3, '4711', { destination: 'Other' }), ordered(4, { id: '4711' }), ordered(5, true)]);
+      await queue.add([message(6, { body: Buffer.from('{"type":"track","properties":{"order\\u0049d":"4711"}}') })]);
+      await queue.add([message(7, { body: Buffer.from('{"orderId":"4711"') }), message(8)]);
+      for (const limit of [1, 2, 100]) {
+        expect(await found(order('4711'), limit)).toEqual(['m6', 'm3', 'm1', 'm0']);
+        expect(await found({ ...order('4711'), destination: 'Webhooks', event: 'Ordered' }, limit)).toEqual([
+          'm1',
+          'm0',
+        ]);
+        expect(await found({ ...order('4711'), userId: 'u1', state: 'queued' }, limit)).toEqual(['m3', 'm1']);
+      }
+      expect(await found({ ...order('4711'), acceptedFrom: AT + 1, acceptedBefore: AT + 6 })).toEqual(['m3', 'm1']);
+      expect(await found(order('true'))).toEqual(['m5']);
+      expect(await found(order('4'))).toEqual([]);
+      expect(await found({ fields: { 'properties.orderId': '4711', anonymousId: 'a1' } })).toEqual([]);
+      const [record] = (await queue.searches.search(order('4712'))).deliveries;
+      expect(await found({ ...order('4712'), id: record!.id })).toEqual(['m2']);
+      expect(await found({ ...order('4711'), id: record!.id })).toEqual([]);
+    });
+
+    it('finds by values of fields that are not kept, which it reads the bodies for', async () => {
+      const body = { type: 'track', anonymousId: 'a1', properties: { plan: { name: 'pro' }, orderId: 1 } };
+      await queue.add([message(0, { body: Buffer.from(JSON.stringify(body)) }), message(1)]);
+      expect(await found({ fields: { 'properties.plan.name': 'pro' } })).toEqual(['m0']);
+      expect(await found({ fields: { 'properties.plan.name': 'pro', 'properties.orderId': '1' } })).toEqual(['m0']);
+      expect(await found({ fields: { 'properties.plan.name': 'pro', 'properties.orderId': '2' } })).toEqual([]);
+      expect(await found({ fields: { 'properties.plan': 'pro' } })).toEqual([]);
+      expect(await found({ fields: { anonymousId: 'a1' } })).toEqual(['m0']);
+    });
+
+    it('finds what many deliveries have, each once, in portions that go on where the last one ended', async () => {
+      const all = Array.from({ length: 1_000 }, (_, index) => ordered(index, index % 2, { acceptedAt: AT }));
+      for (let start = 0; start < all.length; start += 250) await queue.add(all.slice(start, start + 250));
+      const odd = await found(order('1'), 60);
+      expect(new Set(odd).size).toBe(500);
+      expect(odd).toHaveLength(500);
+      expect(odd.every((id) => Number(id.slice(1)) % 2 === 1)).toBe(true);
+      // One that is purged between two portions does not end the search.
+      const first = await queue.searches.search(order('1'), { limit: 10 });
+      await queue.purge({ id: first.deliveries.at(-1)!.id });
+      const rest = await found(order('1'));
+      expect(rest).toHaveLength(499);
+      const next = await queue.searches.search(order('1'), { limit: 500, after: first.next });
+      expect(next.deliveries.filter(({ id }) => first.deliveries.some((one) => one.id === id))).toEqual([]);
+    });
+
+    it('forgets the values of what is purged, sent again or not', async () => {
+      await queue.add([ordered(0, 4711), ordered(1, 4711), ordered(2, 4711, { userId: 'u9' })]);
+      expect(await queue.purge({ userId: 'u9' })).toBe(1);
+      expect(await found(order('4711'))).toEqual(['m1', 'm0']);
+      expect(await queue.purge({})).toBe(2);
+      expect(await found(order('4711'))).toEqual([]);
+      await queue.add([ordered(7, 4711)]);
+      expect(await found(order('4711'))).toEqual(['m7']);
+    });
+
+    it('finds by the status of the last attempt, and by how the event begins', async () => {
+      await queue.add([message(0), message(1, {}, 'Order "é" paid'), message(2, {}, 'Order "é" lost'), message(3)]);
+      const url = 'https://receiver.example/';
+      const attempt = (status?: number) => ({
+        startedAt: AT,
+        results: [{ url, outcome: 'temporary' as const, ...(status && { status }), duration: 1 }],
+      });
+      const failedUrls: string[] = [];
+      let settled = 0;
+      const consumer = queue.consume('Webhooks', 10).subscribe((lease) => {
+        const outcome = {
+          m0: { state: 'delivered' as const, attempt: attempt(204) },
+          m1: { state: 'dead' as const, attempt: attempt(404), reason: 'refused', failedUrls },
+          m2: { state: 'waiting' as const, attempt: attempt(503), nextAttemptAt: Date.now() + 60_000, failedUrls },
+          m3: { state: 'dead' as const, attempt: attempt(), reason: 'refused', failedUrls },
+        }[lease.delivery.messageId];
+        void lease.settle(outcome).then(() => settled++);
+      });
+      await waitFor(() => settled === 4);
+      consumer.unsubscribe();
+      expect(await found({ status: 404 })).toEqual(['m1']);
+      expect(await found({ status: 204, state: 'delivered' })).toEqual(['m0']);
+      expect(await found({ status: 503, eventStart: 'Order' })).toEqual(['m2']);
+      expect(await found({ status: 20 })).toEqual([]);
+      expect(await found({ eventStart: 'Order "é" ' })).toEqual(['m2', 'm1']);
+      expect(await found({ eventStart: 'Order', event: 'Ordered' })).toEqual(['m3', 'm0']);
+      expect(await found({ eventStart: 'order' })).toEqual([]);
+      const visited: string[] = [];
+      await queue.searches.visit({ status: 404 }, ({ messageId }) => void visited.push(messageId));
+      expect(visited).toEqual(['m1']);
+    });
+
     it('refuses fields that it does not have, and values of another type', async () => {
       await expect(queue.searches.search({ acceptedFrom: 'x' as never })).rejects.toThrow('acceptedFrom of a query');
       await expect(queue.searches.search({ event: 1 as never })).rejects.toThrow('event of a query must be a string');
+      await expect(queue.searches.search({ fields: { a: 1 } as never })).rejects.toThrow('fields of a query must be an object');
+      await expect(queue.searches.search({ status: '404' as never })).rejects.toThrow(
+        'status of a query must be a whole number',
+      );
       await expect(queue.searches.search({ evnet: 'x' } as never)).rejects.toThrow('a query has no field "evnet"');
     });
 
