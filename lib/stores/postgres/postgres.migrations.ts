@@ -50,6 +50,14 @@ function tables(schema: string): string {
   CREATE INDEX relay_delivery_ended ON ${schema}.relay_delivery (state, destination, ended_at, id) WHERE state IN ('delivered', 'dead');
   CREATE INDEX relay_delivery_dead ON ${schema}.relay_delivery (destination, left(reason, 64)) WHERE state = 'dead';
 
+  -- Records of ended deliveries: their number and size are sums, to which each statement adds rows of its own.
+  CREATE TABLE ${schema}.relay_count (
+    destination text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    count bigint NOT NULL,
+    bytes bigint NOT NULL
+  );
+
   CREATE TABLE ${schema}.relay_seen (
     key uuid PRIMARY KEY,
     delivery bigint NOT NULL,

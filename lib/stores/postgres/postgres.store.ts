@@ -4,6 +4,7 @@ import {
   type Delivery,
   type DeliveryCount,
   type DeliveryRecord,
+  type KeptSince,
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
@@ -171,6 +172,10 @@ export class PostgresStore implements DeliveryStore {
 
   counts(except: readonly string[] = []): Promise<DeliveryCount[]> {
     return this.records.counts(except);
+  }
+
+  keptSince(): Promise<KeptSince[]> {
+    return this.records.keptSince();
   }
 
   async replay(query: CheckedQuery, now: number): Promise<string[]> {

@@ -9,6 +9,7 @@ import type {
   Delivery,
   DeliveryCount,
   DeliveryRecord,
+  KeptSince,
   OldestDelivery,
   QueueCondition,
   SweptRecords,
@@ -173,6 +174,10 @@ export class SqliteStore implements DeliveryStore {
 
   counts(): Promise<DeliveryCount[]> {
     return this.thread.call('figures', 'counts');
+  }
+
+  keptSince(): Promise<KeptSince[]> {
+    return this.thread.call('figures', 'keptSince');
   }
 
   async replay(query: CheckedQuery, now: number): Promise<string[]> {

@@ -11,6 +11,7 @@ import {
   type DeliveryQuery,
   type DeliveryRecord,
   isOpenNotice,
+  type KeptSince,
   type Lease,
   type NewDelivery,
   type OldestDelivery,
@@ -277,6 +278,11 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return this.store.counts(except);
   }
 
+  /** Returns how far back the records of delivered messages reach, for each destination that has some. */
+  keptSince(): Promise<KeptSince[]> {
+    return this.store.keptSince();
+  }
+
   /** Makes matching dead deliveries due now and starts a new retry window for each. Resolves with their number. */
   async replay(query: DeliveryQuery): Promise<number> {
     const destinations = await this.store.replay(checkQuery(query), this.now());
@@ -309,8 +315,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
 
   /**
    * Removes records of delivered and dead deliveries past their retention, in a destination those first that ended
-   * first. If there are more than the `count` of a state, the destinations with the most records give up theirs: none has
-   * more than another that loses some, except for the remainder of the division.
+   * first. If there are more than the `count` or `bytes` of a state, the destinations with the most records give up
+   * theirs: none has more than another that loses some, except for the remainder of the division.
    */
   sweep(): Promise<SweptRecords> {
     return this.store.sweep(this.retention, this.now());
