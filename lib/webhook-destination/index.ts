@@ -36,6 +36,7 @@ export type {
   DeliveryQuery,
   DeliveryRecord,
   DeliveryState,
+  KeptSince,
   Lease,
   NewDelivery,
   OldestDelivery,
@@ -48,7 +49,7 @@ export type { CheckedSearch, DeliveryPortion, DeliverySearch } from './queue/del
 export type { RouteReason } from './routing/destination.router.js';
 export { memoryQueue, type MemoryQueueOptions } from '../stores/memory/memory.queue.js';
 export type { CheckedPage, CheckedQuery } from './queue/query.util.js';
-export type { Retention, RetentionBound, RetentionOptions } from './queue/retention.options.js';
+export type { DeliveredBound, Retention, RetentionBound, RetentionOptions } from './queue/retention.options.js';
 export type { SearchedFields, SearchedValue } from './queue/searched-fields.js';
 export type { PeerChannel } from './queue/peer-channel.interface.js';
 export type {

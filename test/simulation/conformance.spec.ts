@@ -29,7 +29,7 @@ const engineOf = (isShared: boolean): QueueEngine => ({
   name: isShared ? 'a simulated database that processes share' : 'a simulated embedded database',
   isShared,
   create: (given) => {
-    const { retention } = code.toQueueOptions('simulation', code.QueueOptions, { retention: given });
+    const { retention } = code.toQueueOptions('simulation', code.QueueOptions, { retention: given }, () => Infinity);
     const simulation = new RealTime(1);
     const database = new SimulatedDatabase(simulation, code, isShared, retention, Infinity, undefined);
     let isOver = false;

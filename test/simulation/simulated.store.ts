@@ -153,6 +153,10 @@ export class SimulatedStore implements DeliveryStore {
     return this.call(() => this.database.memory.counts());
   }
 
+  keptSince() {
+    return this.call(() => this.database.memory.keptSince());
+  }
+
   replay(query: ReplayQuery, now: number): Promise<string[]> {
     return this.call(() => this.database.replay(this.mark, query, now));
   }

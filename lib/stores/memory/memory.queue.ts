@@ -7,6 +7,9 @@ import {
 } from '../../webhook-destination/queue/retention.options.js';
 import { MemoryStore } from './memory.store.js';
 
+/** Default of `retention.delivered.bytes`. */
+const DELIVERED_BYTES = 50_000_000;
+
 /** Options of {@link memoryQueue}. */
 export interface MemoryQueueOptions {
   /** How long records of ended deliveries are kept. Default: the default of each kind of record. */
@@ -18,6 +21,6 @@ export interface MemoryQueueOptions {
  * @throws {OptionsError} that names the option at fault
  */
 export function memoryQueue(options: MemoryQueueOptions = {}): DeliveryQueueFactory {
-  const { retention } = toQueueOptions('memoryQueue', QueueOptions, options);
+  const { retention } = toQueueOptions('memoryQueue', QueueOptions, options, () => DELIVERED_BYTES);
   return () => new DeliveryQueue(new MemoryStore(retention.messageIds), retention);
 }

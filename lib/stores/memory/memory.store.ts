@@ -6,6 +6,7 @@ import {
   type DeliveryRecord,
   type DeliveryState,
   isOpenNotice,
+  type KeptSince,
   type OldestDelivery,
   type QueueCondition,
   type SweptRecords,
@@ -31,9 +32,16 @@ import type {
 } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { type CheckedPage, type CheckedQuery, matches } from '../../webhook-destination/queue/query.util.js';
 import { limitFairly } from '../../webhook-destination/queue/retention-bound.util.js';
-import type { Retention, RetentionBound } from '../../webhook-destination/queue/retention.options.js';
+import {
+  boundOf,
+  ENDED_STATES,
+  type EndedState,
+  type Retention,
+  type RetentionBound,
+} from '../../webhook-destination/queue/retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry, isWaiting } from './due-list.js';
+import { EndedRecords } from './ended-records.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
 import type { SeriesRecord, SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 
@@ -50,6 +58,7 @@ export class MemoryStore implements DeliveryStore {
   /** By id, oldest first. */
   private readonly entries = new Map<string, Entry>();
   private readonly due = new Map<string, DueList>();
+  private readonly ended = { delivered: new EndedRecords(), dead: new EndedRecords() };
   private readonly accepted = new AcceptedMessages(this.messageIds);
   private lastId = 0;
 
@@ -113,8 +122,8 @@ export class MemoryStore implements DeliveryStore {
       entry.delivery = { ...entry.delivery, ...records };
       entry.reason = reason;
       entry.changedAt = now;
-      if (isWaiting(state)) this.makeDue(entry, state, dueAt);
-      else entry.state = state;
+      if (state === 'delivered' || state === 'dead') this.end(entry, state);
+      else this.makeDue(entry, state, dueAt);
       return true;
     };
     return Promise.resolve(settlements.map(settle));
@@ -167,6 +176,10 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve([...counts.values()]);
   }
 
+  keptSince(): Promise<KeptSince[]> {
+    return Promise.resolve(this.ended.delivered.keptSince());
+  }
+
   replay(query: ReplayQuery, now: number): Promise<string[]> {
     const found = this.find(query);
     for (const entry of found) {
@@ -175,6 +188,7 @@ export class MemoryStore implements DeliveryStore {
         this.makeDue(entry, 'waiting', Math.min(entry.dueAt, now));
         continue;
       }
+      this.ended[entry.state as EndedState].delete(entry);
       entry.delivery = { ...entry.delivery, firstAttemptAt: now, failedUrls: [] };
       entry.reason = undefined;
       this.makeDue(entry, 'queued', now);
@@ -191,25 +205,28 @@ export class MemoryStore implements DeliveryStore {
 
   purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
     const isPurged = ({ delivery: { body }, state }: Entry) => !(keepsNotices && isOpenNotice({ body, state }));
-    return Promise.resolve(this.remove(this.find(query).filter(isPurged)));
+    const purged = this.remove(this.find(query).filter(isPurged));
+    for (const due of this.due.values()) due.keep(({ delivery }) => this.entries.has(delivery.id));
+    return Promise.resolve(purged);
   }
 
-  async sweep(retention: Retention, now: number): Promise<SweptRecords> {
+  sweep(retention: Retention, now: number): Promise<SweptRecords> {
     this.accepted.forget(now);
     this.registry.sweep(now);
     const swept: SweptRecords = { removed: 0, surplus: [] };
-    for (const state of ['delivered', 'dead'] as const) {
-      const { age, count: bound } = retention[state];
-      swept.removed += this.remove(this.find({ state }).filter(({ changedAt }) => changedAt <= now - age));
-      const counts = (await this.counts()).filter((row) => row.state === state);
-      for (const { destination, count, kept } of limitFairly(counts, bound)) {
-        const ended = this.find({ destination, state }).sort((a, b) => a.changedAt - b.changedAt);
-        const surplus = this.remove(ended.slice(0, count - kept));
+    for (const state of ENDED_STATES) {
+      const bound = boundOf(retention, state);
+      const ended = this.ended[state];
+      for (const { destination } of ended.counts()) {
+        swept.removed += this.remove(ended.first(destination, Infinity, now - bound.age));
+      }
+      for (const { destination, count, kept } of limitFairly(ended.counts(), bound)) {
+        const surplus = this.remove(ended.first(destination, count - kept));
         swept.removed += surplus;
         swept.surplus.push({ destination, state, count: surplus });
       }
     }
-    return swept;
+    return Promise.resolve(swept);
   }
 
   /** Nothing is left of what is purged. */
@@ -230,10 +247,16 @@ export class MemoryStore implements DeliveryStore {
   }
 
   private remove(entries: Entry[]): number {
-    if (entries.length === 0) return 0;
-    for (const { delivery } of entries) this.entries.delete(delivery.id);
-    for (const due of this.due.values()) due.keep(({ delivery }) => this.entries.has(delivery.id));
+    for (const entry of entries) {
+      this.entries.delete(entry.delivery.id);
+      if (entry.state === 'delivered' || entry.state === 'dead') this.ended[entry.state].delete(entry);
+    }
     return entries.length;
+  }
+
+  private end(entry: Entry, state: EndedState): void {
+    entry.state = state;
+    this.ended[state].add(entry);
   }
 
   private makeDue(entry: Entry, state: DeliveryState, dueAt = entry.dueAt): void {

@@ -2,6 +2,7 @@ import {
   type DeliveryCount,
   type DeliveryRecord,
   type DeliveryState,
+  type KeptSince,
   NOTICE_START,
   type OldestDelivery,
 } from '../../webhook-destination/queue/delivery.interface.js';
@@ -9,6 +10,7 @@ import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/
 import type { ReplayQuery } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { DELIVERY_COLUMNS, decodeText, encodeText, type RecordRow, toRecord } from './delivery.codec.js';
 import type { LongStatements } from './long-statements.js';
+import { addCounts, counted } from './record-counts.js';
 import { isId, toConditions } from './query-conditions.js';
 import { PORTION } from './statement-runner.js';
 
@@ -63,19 +65,20 @@ export class DeliveryRecords {
     return rows.map(toRecord);
   }
 
-  /** Skips open deliveries of destinations in `except`, but reads all that are leased or have ended. */
+  /** Skips open deliveries of destinations in `except`, but reads all that are leased. */
   async counts(except: readonly string[]): Promise<DeliveryCount[]> {
-    // Each of the two conditions has an index of its own.
-    const count = (which: string) =>
-      `SELECT destination, state, count(*)::float8 FROM ${this.table}
-       WHERE ${which} AND destination <> ALL ($1::text[]) GROUP BY destination, state`;
     const rows = await this.database.query<{ destination: string; state: DeliveryState; count: number }>(
       `${this.withNames}
        SELECT destination, counted.* FROM names, LATERAL (
          SELECT state, count(*)::float8 FROM ${this.table}
          WHERE destination = names.destination AND state IN ('queued', 'waiting') GROUP BY state) counted
        WHERE destination <> ALL ($1::text[])
-       UNION ALL ${count("state = 'delivering'")} UNION ALL ${count("state IN ('delivered', 'dead')")}`,
+       UNION ALL
+       SELECT destination, state, count(*)::float8 FROM ${this.table}
+       WHERE state = 'delivering' AND destination <> ALL ($1::text[]) GROUP BY destination, state
+       UNION ALL
+       SELECT destination, state, sum(count)::float8 FROM ${this.database.schema}.relay_count
+       WHERE destination <> ALL ($1::text[]) GROUP BY destination, state HAVING sum(count) > 0`,
       [except.map(encodeText)],
     );
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
@@ -94,6 +97,20 @@ export class DeliveryRecords {
     return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
   }
 
+  /** Finds the first record of each destination that has delivered ones, with two index lookups for each. */
+  async keptSince(): Promise<KeptSince[]> {
+    const first = (which: string) =>
+      `SELECT destination, ended_at FROM ${this.table} WHERE state = 'delivered' ${which}
+       ORDER BY destination, ended_at LIMIT 1`;
+    const rows = await this.database.query<KeptSince>(
+      `WITH RECURSIVE found AS (
+         (${first('')}) UNION ALL
+         SELECT next.* FROM found, LATERAL (${first('AND destination > found.destination')}) next)
+       SELECT destination, ended_at::float8 AS since FROM found`,
+    );
+    return rows.map((row) => ({ ...row, destination: decodeText(row.destination) }));
+  }
+
   /**
    * Makes deliveries due, in portions; resolves with the destination of each. Each is replayed once, even if it dies
    * again meanwhile: its retry window then began with this replay. The time of a death would not tell, because the
@@ -106,8 +123,10 @@ export class DeliveryRecords {
     const replayed: string[] = [];
     await this.database.repeat<{ destination: string }>(
       `WITH found AS MATERIALIZED (
-         SELECT id FROM ${this.table} WHERE ${conditions.text} AND ${condition} LIMIT ${PORTION} FOR UPDATE SKIP LOCKED)
-       UPDATE ${this.table} d SET ${changes} FROM found WHERE d.id = found.id RETURNING destination`,
+         SELECT id, ${counted(this.table)} FROM ${this.table}
+         WHERE ${conditions.text} AND ${condition} LIMIT ${PORTION} FOR UPDATE SKIP LOCKED),
+       counted AS (${addCounts(this.database.schema, 'found', '-')})
+       UPDATE ${this.table} d SET ${changes} FROM found WHERE d.id = found.id RETURNING d.destination`,
       conditions.values,
       (rows) => replayed.push(...rows.map(({ destination }) => decodeText(destination))),
     );
@@ -143,8 +162,11 @@ export class DeliveryRecords {
       if (!conditions) return 0;
       const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text} AND NOT (${kept})`;
       const removed = await this.database.query<Pick<DeliveryRecord, 'id' | 'state'>>(
-        `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED)
-         DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, d.state`,
+        `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED),
+         removed AS (
+           DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, ${counted('d')}),
+         counted AS (${addCounts(this.database.schema, 'removed', '-')})
+         SELECT id, state FROM removed`,
         conditions.values,
       );
       const left = await this.database.query(`SELECT 1 FROM ${this.table} WHERE ${which} LIMIT 1`, conditions.values);

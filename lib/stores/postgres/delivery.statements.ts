@@ -1,4 +1,5 @@
 import { DELIVERY_COLUMNS } from './delivery.codec.js';
+import { addCounts, counted } from './record-counts.js';
 
 /*
  * A statement that locks many rows skips locked rows (SKIP LOCKED), so it seldom waits for another one while it holds
@@ -121,8 +122,8 @@ export function deliveryStatements(schema: string) {
           FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[])
             AS g(id, state, due_at, first_attempt_at, attempts, failed_urls, reason)
           WHERE d.id = g.id AND d.lease = $1::bigint AND d.state = 'delivering'
-          RETURNING d.id
-        )
+          RETURNING d.id, ${counted('d')}
+        ), counted AS (${addCounts(schema, 'settled', '')})
         SELECT coalesce(json_agg(id::text), '[]') AS ids FROM settled`,
     },
   };

@@ -52,6 +52,14 @@ function tables(schema: string): string {
   CREATE INDEX relay_delivery_search ON ${schema}.relay_delivery USING gin (search_keys) WHERE search_keys IS NOT NULL;
   CREATE INDEX relay_delivery_dead ON ${schema}.relay_delivery (destination, left(reason, 64)) WHERE state = 'dead';
 
+  -- Records of ended deliveries: their number and size are sums, to which each statement adds rows of its own.
+  CREATE TABLE ${schema}.relay_count (
+    destination text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    count bigint NOT NULL,
+    bytes bigint NOT NULL
+  );
+
   CREATE TABLE ${schema}.relay_seen (
     key uuid PRIMARY KEY,
     delivery bigint NOT NULL,

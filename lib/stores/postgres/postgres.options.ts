@@ -1,6 +1,9 @@
 import { Known, Must, MustBeBoolean } from '../../common/options.rules.js';
 import { SharedQueueOptions, type SharedRetention, toSharedOptions } from '../shared/shared-queue.options.js';
 
+/** Default of `retention.delivered.bytes`. */
+const DELIVERED_BYTES = 5_000_000_000;
+
 /** The options, checked and with their defaults. */
 export class CheckedPostgresOptions extends SharedQueueOptions {
   /**
@@ -39,5 +42,5 @@ export interface PostgresQueueOptions
 
 /** @throws {OptionsError} that names each option at fault and its rule */
 export function toPostgresOptions(given: PostgresQueueOptions): CheckedPostgresOptions {
-  return toSharedOptions('postgresQueue', CheckedPostgresOptions, given, ['postgres:', 'postgresql:']);
+  return toSharedOptions('postgresQueue', CheckedPostgresOptions, given, ['postgres:', 'postgresql:'], DELIVERED_BYTES);
 }

@@ -3,6 +3,7 @@ import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 import {
   type DeliveryCount,
   type DeliveryRecord,
+  type KeptSince,
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
@@ -190,6 +191,10 @@ export class PostgresStore implements DeliveryStore {
 
   counts(except: readonly string[] = []): Promise<DeliveryCount[]> {
     return this.records.counts(except);
+  }
+
+  keptSince(): Promise<KeptSince[]> {
+    return this.records.keptSince();
   }
 
   async replay(query: ReplayQuery, now: number): Promise<string[]> {

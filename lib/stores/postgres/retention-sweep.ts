@@ -1,8 +1,15 @@
 import type { SweptRecords } from '../../webhook-destination/queue/delivery.interface.js';
 import { limitFairly } from '../../webhook-destination/queue/retention-bound.util.js';
-import type { Retention, RetentionBound } from '../../webhook-destination/queue/retention.options.js';
-import { decodeText } from './delivery.codec.js';
+import {
+  boundOf,
+  type DeliveredBound,
+  ENDED_STATES,
+  type EndedState,
+  type Retention,
+} from '../../webhook-destination/queue/retention.options.js';
+import { decodeText, encodeText } from './delivery.codec.js';
 import type { LongStatements } from './long-statements.js';
+import { addCounts, counted, countsIn, foldCounts, readCounts } from './record-counts.js';
 import { PORTION } from './statement-runner.js';
 
 /** How much longer a message is remembered if its record still exists, in ms: an hour at a time. */
@@ -10,6 +17,13 @@ const EXTENSION = 60 * 60 * 1_000;
 
 /** The highest id. */
 const MAX_ID = '9223372036854775807';
+
+/** A place among the records of a destination, in their order. */
+interface Place {
+  destination: string;
+  ended_at: number | string;
+  id: string;
+}
 
 /** Removes records past their retention, a portion at a time. Rows that another process is removing are skipped. */
 export class RetentionSweep {
@@ -20,56 +34,68 @@ export class RetentionSweep {
 
   async run(retention: Retention, now: number): Promise<SweptRecords> {
     const swept: SweptRecords = { removed: 0, surplus: [] };
-    for (const state of ['delivered', 'dead'] as const) await this.removeEnded(state, retention[state], now, swept);
+    await foldCounts(this.database);
+    for (const state of ENDED_STATES) await this.removeEnded(state, boundOf(retention, state), now, swept);
     await this.forget(now);
     return swept;
   }
 
   private async removeEnded(
-    state: 'delivered' | 'dead',
-    { age, count }: Required<RetentionBound>,
+    state: EndedState,
+    bound: Required<DeliveredBound>,
     now: number,
     swept: SweptRecords,
   ): Promise<void> {
-    const ended = `FROM ${this.delivery} d WHERE state = '${state}'`;
-    const latest = `ORDER BY ended_at DESC, id DESC`;
-    const counts = await this.database.query<{ destination: string; old: number; count: number }>(
-      `SELECT destination, count(*) FILTER (WHERE ended_at <= $1::bigint)::float8 AS old,
-         count(*) FILTER (WHERE ended_at > $1::bigint)::float8 AS count
-       ${ended} GROUP BY destination`,
-      [now - age],
+    const { database } = this;
+    const all = await readCounts(database, state);
+    const old = await this.remove(
+      state,
+      all.map(({ destination }) => ({ destination: encodeText(destination), ended_at: now - bound.age, id: MAX_ID })),
     );
-    const limited = limitFairly(counts, count);
-    const past = counts.filter(({ old }) => old > 0);
-    if (limited.length === 0 && past.length === 0) return;
-    // A place among the records, not a number of them: another process may sweep at the same time.
-    const places = await this.database.query<{ destination: string; ended_at: string; id: string }>(
-      `SELECT k.destination, place.ended_at, place.id FROM unnest($1::text[], $2::bigint[]) AS k (destination, kept),
-         LATERAL (SELECT ended_at, id ${ended} AND d.destination = k.destination ${latest} OFFSET k.kept LIMIT 1) place`,
-      [limited.map(({ destination }) => destination), limited.map(({ kept }) => kept)],
+    for (const count of old.values()) swept.removed += count;
+    const limited = limitFairly(old.size > 0 ? await readCounts(database, state) : all, bound);
+    if (limited.length === 0) return;
+    // A place among the records, which is found with their number: another process may sweep at the same time.
+    const places = await database.query<Place>(
+      `SELECT k.destination, place.ended_at, place.id FROM unnest($1::text[], $2::bigint[]) AS k (destination, kept)
+         JOIN (${countsIn(database.schema, state)}) c USING (destination),
+         LATERAL (
+           SELECT ended_at, id FROM ${this.delivery} d WHERE state = '${state}' AND d.destination = k.destination
+           ORDER BY ended_at, id OFFSET greatest(c.count - k.kept - 1, 0)::bigint LIMIT 1) place
+       WHERE c.count > k.kept`,
+      [limited.map(({ destination }) => encodeText(destination)), limited.map(({ kept }) => kept)],
     );
-    for (const { destination } of past) {
-      if (places.some((place) => place.destination === destination)) continue;
-      places.push({ destination, ended_at: String(now - age), id: MAX_ID });
+    for (const [destination, count] of await this.remove(state, places)) {
+      swept.removed += count;
+      swept.surplus.push({ destination, state, count });
     }
+  }
+
+  /** Removes the records of destinations up to a place each; resolves with their number by destination. */
+  private async remove(state: EndedState, places: Place[]): Promise<Map<string, number>> {
     const removed = new Map<string, number>();
-    swept.removed += await this.database.repeat<{ destination: string }>(
+    if (places.length === 0) return removed;
+    await this.database.repeat<{ destination: string }>(
       `WITH past AS MATERIALIZED (
          SELECT found.id FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS p (destination, ended_at, id),
            LATERAL (
-             SELECT d.id ${ended} AND d.destination = p.destination AND (d.ended_at, d.id) <= (p.ended_at, p.id)
+             SELECT d.id FROM ${this.delivery} d
+             WHERE state = '${state}' AND d.destination = p.destination AND (d.ended_at, d.id) <= (p.ended_at, p.id)
              ORDER BY d.ended_at, d.id LIMIT ${PORTION} FOR UPDATE SKIP LOCKED) found
-         LIMIT ${PORTION})
-       DELETE FROM ${this.delivery} d USING past WHERE d.id = past.id RETURNING d.destination`,
+         LIMIT ${PORTION}),
+       removed AS (
+         DELETE FROM ${this.delivery} d USING past WHERE d.id = past.id RETURNING ${counted('d')}),
+       counted AS (${addCounts(this.database.schema, 'removed', '-')})
+       SELECT destination FROM removed`,
       [places.map(({ destination }) => destination), places.map((place) => place.ended_at), places.map(({ id }) => id)],
       (rows) => {
-        for (const { destination } of rows) removed.set(destination, (removed.get(destination) ?? 0) + 1);
+        for (const row of rows) {
+          const destination = decodeText(row.destination);
+          removed.set(destination, (removed.get(destination) ?? 0) + 1);
+        }
       },
     );
-    for (const { destination, old } of counts) {
-      const surplus = (removed.get(destination) ?? 0) - old;
-      if (surplus > 0) swept.surplus.push({ destination: decodeText(destination), state, count: surplus });
-    }
+    return removed;
   }
 
   /** Forgets messages past their retention, unless their records still exist. */

@@ -5,6 +5,7 @@ import {
   DELIVERY_STATES,
   type DeliveryCount,
   type DeliveryRecord,
+  type KeptSince,
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
@@ -57,7 +58,7 @@ import { RetentionSweep } from './retention-sweep.js';
 /** Maximum wait for Redis when adding deliveries, in ms. */
 const ADD_TIMEOUT = 10_000;
 
-/** Jobs made due with one command, which blocks Redis. */
+/** Jobs made due, or queues read, at once: that blocks Redis. */
 const PORTION = 1_000;
 
 /** Destinations whose oldest delivery is looked up concurrently; few, because leases use the same connection. */
@@ -178,6 +179,19 @@ export class BullmqStore implements SharedStore {
         if (found[state] > 0) counts.push({ destination, state, count: found[state] });
     }
     return counts;
+  }
+
+  async keptSince(): Promise<KeptSince[]> {
+    const names = await this.store.destinations();
+    const found: KeptSince[] = [];
+    for (let start = 0; start < names.length; start += PORTION) {
+      const portion = names.slice(start, start + PORTION);
+      const times = await this.store.keptSince(portion.map((name) => this.store.queueOf(name)));
+      for (const [index, since] of times.entries()) {
+        if (since !== undefined) found.push({ destination: portion[index]!, since });
+      }
+    }
+    return found;
   }
 
   async replay(query: ReplayQuery, now: number): Promise<string[]> {

@@ -228,6 +228,27 @@ export class JobQueues {
     return this.client.smembers(this.destinationsKey);
   }
 
+  /** Returns when the first record of each of these queues was delivered, in ms since the epoch; undefined without one. */
+  async keptSince(queues: DestinationJobs[]): Promise<(number | undefined)[]> {
+    const commands = this.client.pipeline();
+    for (const { queueName } of queues) {
+      commands.zrangebyscore(this.connection.key(queueName, 'completed'), '-inf', '+inf', 'WITHSCORES', 'LIMIT', 0, 1);
+    }
+    const found = (await run(commands)) as string[][];
+    return found.map(([, time]) => (time === undefined ? undefined : Number(time)));
+  }
+
+  /** Returns the average size of the data of jobs, in bytes, with the attempt that delivered each. */
+  async averageSize({ queueName }: DestinationJobs, ids: string[]): Promise<number> {
+    const commands = this.client.pipeline();
+    for (const id of ids) {
+      const key = this.connection.key(queueName, id);
+      commands.hstrlen(key, 'data').hstrlen(key, 'returnvalue');
+    }
+    const sizes = (await run(commands)) as number[];
+    return sizes.reduce((sum, size) => sum + size, 0) / ids.length;
+  }
+
   /** Returns the next of these destinations to sweep, a group at a time. */
   async nextSwept(): Promise<string[]> {
     const [cursor, names] = await this.client.sscan(this.destinationsKey, this.swept, 'COUNT', SWEPT);

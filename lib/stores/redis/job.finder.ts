@@ -24,6 +24,12 @@ import type { KeyedJob } from './search-keys.js';
 /** Jobs read concurrently. */
 const CHUNK = 250;
 
+/** Records at each end of a queue from which their size is estimated. */
+const SAMPLED = 10;
+
+/** What a record takes besides its data, in bytes: the job's key and other fields, and its places in sorted sets. */
+const JOB_BYTES = 800;
+
 /** Open jobs of each type among which the oldest is found. */
 const LOOKED_AT = 100;
 
@@ -58,6 +64,20 @@ export async function countJobs({ backend }: DestinationJobs): Promise<Record<De
   const counts = { queued: 0, delivering: 0, waiting: 0, delivered: 0, dead: 0 };
   for (const [index, { state }] of ALL_TYPES.entries()) counts[state] += found[index]!;
   return counts;
+}
+
+/**
+ * Estimates the memory that the records of delivered messages take, in bytes, from the size of the first and the last
+ * ones: reading all of them would block Redis.
+ */
+export async function estimateBytes(store: JobQueues, queue: DestinationJobs, count: number): Promise<number> {
+  if (count === 0) return 0;
+  const ranges = await Promise.all(
+    [true, false].map((isAscending) => queue.backend.getRanges(TYPES.delivered, 0, SAMPLED - 1, isAscending)),
+  );
+  const ids = (ranges as string[][][]).flat(2);
+  if (ids.length === 0) return 0; // another process has removed them
+  return Math.ceil(count * (JOB_BYTES + (await store.averageSize(queue, ids))));
 }
 
 /** Reads a job; undefined if it does not exist. A damaged one counts as set aside. */

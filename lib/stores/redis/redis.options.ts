@@ -2,6 +2,9 @@ import { Known, Must } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { SharedQueueOptions, type SharedRetention, toSharedOptions } from '../shared/shared-queue.options.js';
 
+/** Default of `retention.delivered.bytes`: they are in memory. */
+const DELIVERED_BYTES = 250_000_000;
+
 /** The options, checked and with their defaults. */
 export class CheckedBullmqOptions extends SharedQueueOptions {
   /**
@@ -37,5 +40,5 @@ export interface RedisQueueOptions extends CheckedBullmqOptions {
 
 /** @throws {OptionsError} that names each option at fault and its rule */
 export function toBullmqOptions(given: BullmqQueueOptions): CheckedBullmqOptions {
-  return toSharedOptions('bullmqQueue', CheckedBullmqOptions, given, ['redis:', 'rediss:']);
+  return toSharedOptions('bullmqQueue', CheckedBullmqOptions, given, ['redis:', 'rediss:'], DELIVERED_BYTES);
 }

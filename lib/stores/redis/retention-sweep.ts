@@ -1,7 +1,12 @@
 import type { SweptRecords } from '../../webhook-destination/queue/delivery.interface.js';
-import { limitFairly } from '../../webhook-destination/queue/retention-bound.util.js';
-import type { Retention } from '../../webhook-destination/queue/retention.options.js';
-import { countJobs, readJob } from './job.finder.js';
+import { type CountedRecords, limitFairly } from '../../webhook-destination/queue/retention-bound.util.js';
+import {
+  boundOf,
+  ENDED_STATES,
+  type EndedState,
+  type Retention,
+} from '../../webhook-destination/queue/retention.options.js';
+import { countJobs, estimateBytes, readJob } from './job.finder.js';
 import type { DestinationJobs, JobQueues } from './job-queues.js';
 
 /** Records removed with one command, which blocks Redis. */
@@ -12,7 +17,7 @@ const TYPES = { delivered: 'completed', dead: 'failed' } as const;
 /** Removes records past their retention, of some destinations at a time. */
 export class RetentionSweep {
   /** Records that each destination had when it was last swept: all share one bound. */
-  private readonly counts = new Map<string, Record<keyof typeof TYPES, number>>();
+  private readonly counts = new Map<string, Record<EndedState, CountedRecords>>();
 
   constructor(
     private readonly store: JobQueues,
@@ -30,25 +35,30 @@ export class RetentionSweep {
     for (const queue of queues) {
       const { queued, delivering, waiting, delivered, dead } = await countJobs(queue);
       if (queued + delivering + waiting > 0) await store.due.restore(queue.destination);
-      counts.set(queue.destination, { delivered, dead });
+      const { destination } = queue;
+      const bytes = await estimateBytes(store, queue, delivered);
+      counts.set(destination, {
+        delivered: { destination, count: delivered, bytes },
+        dead: { destination, count: dead, bytes: 0 },
+      });
     }
-    for (const state of ['delivered', 'dead'] as const) {
-      const { age, count } = retention[state];
+    for (const state of ENDED_STATES) {
+      const bound = boundOf(retention, state);
       for (const queue of queues) {
-        const present = counts.get(queue.destination)!;
-        const until = Date.now() - age;
+        const present = counts.get(queue.destination)![state];
+        const until = Date.now() - bound.age;
         const old = (await endsBefore(queue, state, until))
-          ? await this.remove(queue, state, until, present[state])
+          ? await this.remove(queue, state, until, present.count)
           : 0;
-        present[state] -= old;
+        reduce(present, old);
         swept.removed += old;
       }
-      const all = Array.from(counts, ([destination, ended]) => ({ destination, count: ended[state] }));
-      const limited = new Map(limitFairly(all, count).map((limit) => [limit.destination, limit.count - limit.kept]));
+      const all = Array.from(counts.values(), (ended) => ended[state]);
+      const limited = new Map(limitFairly(all, bound).map((limit) => [limit.destination, limit.count - limit.kept]));
       for (const queue of queues) {
         const { destination } = queue;
         const surplus = await this.remove(queue, state, Number.MAX_SAFE_INTEGER, limited.get(destination) ?? 0);
-        counts.get(destination)![state] -= surplus;
+        reduce(counts.get(destination)![state], surplus);
         swept.removed += surplus;
         if (surplus > 0) swept.surplus.push({ destination, state, count: surplus });
       }
@@ -59,7 +69,7 @@ export class RetentionSweep {
   /** Removes at most `most` records that ended until a time, first those that ended first; resolves with their number. */
   private async remove(
     queue: DestinationJobs,
-    state: keyof typeof TYPES,
+    state: EndedState,
     until: number,
     most: number,
   ): Promise<number> {
@@ -73,8 +83,15 @@ export class RetentionSweep {
   }
 }
 
+/** Takes removed records out of their number and size. */
+function reduce(records: CountedRecords, removed: number): void {
+  if (removed === 0) return;
+  records.bytes -= (records.bytes * removed) / records.count;
+  records.count -= removed;
+}
+
 /** Whether the first record that ended did so by a time. BullMQ's removal fails in a full Redis if it finds nothing. */
-async function endsBefore(queue: DestinationJobs, state: keyof typeof TYPES, time: number): Promise<boolean> {
+async function endsBefore(queue: DestinationJobs, state: EndedState, time: number): Promise<boolean> {
   const [[first] = []] = (await queue.backend.getRanges([TYPES[state]], 0, 0, true)) as unknown as [string[]?];
   if (first === undefined) return false;
   const { finishedOn = 0 } = (await readJob(queue, first)) ?? {};

@@ -31,6 +31,7 @@ export interface SharedRetention {
  * Checks the options of a queue and fills in the defaults.
  *
  * @param protocols of the URLs that are accepted
+ * @param bytes default of `retention.delivered.bytes`
  * @throws {OptionsError} that names each option at fault and its rule, never its value: a URL may hold a password
  */
 export function toSharedOptions<T extends SharedQueueOptions & { connection: unknown }>(
@@ -38,8 +39,10 @@ export function toSharedOptions<T extends SharedQueueOptions & { connection: unk
   Options: new () => T,
   given: SharedRetention,
   protocols: string[],
+  bytes: number,
 ): T {
-  return toQueueOptions(subject, Options, given, ({ connection }) => findConnectionFaults(connection, protocols));
+  const findMore = ({ connection }: T) => findConnectionFaults(connection, protocols);
+  return toQueueOptions(subject, Options, given, () => bytes, findMore);
 }
 
 function findConnectionFaults(connection: unknown, protocols: string[]): string[] {

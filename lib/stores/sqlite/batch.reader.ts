@@ -39,7 +39,7 @@ const STATES = { q: 'queued', r: 'waiting', l: 'delivering' } as const;
 export class BatchReader {
   private readonly statements = {
     head: this.db.prepare(
-      `SELECT id, destination, source, state, size, accepted_at, CAST(items AS BLOB) AS items, open,
+      `SELECT id, batch.destination, source, state, size, accepted_at, CAST(items AS BLOB) AS items, open,
          CAST(entries AS BLOB) AS entries
        FROM batch LEFT JOIN outcome ON batch = id WHERE id = ?`,
     ),

@@ -16,6 +16,7 @@ import {
   toText,
   unpackBodies,
 } from './batch.codec.js';
+import { RECORD_BYTES } from './sqlite.schema.js';
 import { BatchReader, toOutcomes, toRows } from './batch.reader.js';
 import { SearchKeyTable } from './search-key.table.js';
 import {
@@ -56,8 +57,8 @@ export class BatchTable {
   private lastId: number;
   private readonly statements = {
     insert: this.db.prepare(
-      `INSERT INTO batch (id, destination, source, state, size, accepted_at, items, bodies)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO batch (id, destination, source, state, size, accepted_at, record_bytes, items, bodies)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     oldest: this.db.prepare(
       `SELECT id, source, accepted_at AS acceptedAt, CAST(items AS BLOB) AS items, bodies FROM batch WHERE destination = ? AND state = ?
@@ -65,7 +66,8 @@ export class BatchTable {
     ),
     lease: this.db.prepare(`UPDATE batch SET state = 'l' WHERE id = ?`),
     note: this.db.prepare(
-      `INSERT INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, ?, ?, ?, ?, ?)
+      `INSERT INTO outcome (open, ended_at, delivered, gone, entries, batch, destination)
+       SELECT ?, ?, ?, ?, ?, id, destination FROM batch WHERE id = ?
        ON CONFLICT DO UPDATE SET open = excluded.open, ended_at = excluded.ended_at,
          delivered = delivered + excluded.delivered, gone = gone + excluded.gone,
          entries = entries || ',' || excluded.entries`,
@@ -74,6 +76,12 @@ export class BatchTable {
     rewriteOutcome: this.db.prepare(
       'UPDATE outcome SET open = ?, delivered = ?, gone = ?, entries = ? WHERE batch = ?',
     ),
+    leased: this.db.prepare(`SELECT destination, count FROM counted WHERE state = 'l' AND count > 0`),
+    lastLeased: this.db.prepare(
+      `SELECT id, size - ifnull(delivered + gone, 0) AS open FROM batch LEFT JOIN outcome ON batch = id
+       WHERE batch.destination = ? AND state = 'l' ORDER BY id DESC`,
+    ),
+    release: this.db.prepare(`UPDATE batch SET state = 'r' WHERE id = ?`),
     removeOutcome: this.db.prepare('DELETE FROM outcome WHERE batch = ?'),
     remove: this.db.prepare('DELETE FROM batch WHERE id = ?'),
     removeRow: this.db.prepare('DELETE FROM delivery WHERE id = ?'),
@@ -96,14 +104,24 @@ export class BatchTable {
 
   /** Ends the leases of an ended process or thread, except for batches with a delivery in `leased`. */
   recover(leased: number[]): void {
-    const batches = new Set(leased.filter((id) => this.pendingOf(batchOf(id)).has(id)).map(batchOf));
+    const kept = new Set(leased.filter((id) => this.pendingOf(batchOf(id)).has(id)).map(batchOf));
     this.pending.clear();
-    this.db
-      .prepare(
-        `UPDATE batch SET state = 'r' WHERE state = 'l' AND id NOT IN (SELECT value FROM json_each(?))
-           AND NOT EXISTS (SELECT * FROM outcome WHERE batch = id AND open = 0)`,
-      )
-      .run(JSON.stringify([...batches]));
+    for (const id of this.openLeased()) if (!kept.has(id)) this.statements.release.run(id);
+  }
+
+  /** Returns the leased batches with deliveries that have no outcome. They are the last ones, before all records. */
+  private openLeased(): number[] {
+    const found: number[] = [];
+    for (const { destination, count } of this.statements.leased.all() as { destination: string; count: number }[]) {
+      let left = count;
+      const batches = this.statements.lastLeased.iterate(destination) as Iterable<{ id: number; open: number }>;
+      for (const { id, open } of batches) {
+        if (open > 0) found.push(id);
+        left -= open;
+        if (left <= 0) break;
+      }
+    }
+    return found;
   }
 
   /** Stores a batch, without messages that were accepted before. */
@@ -116,7 +134,8 @@ export class BatchTable {
     const { items, bodies } = repeated.length > 0 ? withoutRepeated(row, repeated) : row;
     const state = leased ? 'l' : 'q';
     const packed = packBodies(bodies, row.bodies.byteLength >= FULL_BATCH);
-    this.statements.insert.run(id, destination, source, state, size, acceptedAt, items, packed);
+    const recordBytes = Math.ceil((items.length + packed.byteLength) / size) + RECORD_BYTES;
+    this.statements.insert.run(id, destination, source, state, size, acceptedAt, recordBytes, items, packed);
     if (row.keys)
       this.keys.insert(
         id,
@@ -190,7 +209,7 @@ export class BatchTable {
   writeOutcomes(now: number): void {
     for (const [batch, { delivered, gone, entries }] of this.group) {
       const open = this.pendingOf(batch).size > 0;
-      this.statements.note.run(batch, Number(open), now, delivered, gone, entries.join(','));
+      this.statements.note.run(Number(open), now, delivered, gone, entries.join(','), batch);
       if (!open) this.pending.delete(batch);
     }
     this.group.clear();

@@ -13,6 +13,7 @@ import {
 } from './batch.codec.js';
 import { type BatchReader, toOutcomes } from './batch.reader.js';
 import { fromIdText, toIdText } from './delivery-rows.js';
+import { RECORD_BYTES } from './sqlite.schema.js';
 
 /** What is known of a delivery of a damaged batch. */
 interface Origin {
@@ -37,12 +38,15 @@ export class DamagedRows {
          failed_urls, reason, ended_at)
        VALUES (:id, :destination, :source, :messageId, :userId, 'dead', :bytes, :acceptedAt, :acceptedAt, '[]', '[]', '${UNREADABLE}', :now)`,
     ),
+    // Not REPLACE, which would leave out the triggers that count.
+    removeOutcome: this.db.prepare('DELETE FROM outcome WHERE batch = ?'),
+    removeBatch: this.db.prepare('DELETE FROM batch WHERE id = ?'),
     rewrite: this.db.prepare(
-      `REPLACE INTO batch (id, destination, source, state, size, accepted_at, items, bodies)
-       VALUES (?, ?, ?, 'l', ?, ?, ?, ?)`,
+      `INSERT INTO batch (id, destination, source, state, size, accepted_at, record_bytes, items, bodies)
+       VALUES (?, ?, ?, 'l', ?, ?, ?, ?, ?)`,
     ),
     note: this.db.prepare(
-      'REPLACE INTO outcome (batch, open, ended_at, delivered, gone, entries) VALUES (?, 0, ?, ?, ?, ?)',
+      'INSERT INTO outcome (batch, destination, open, ended_at, delivered, gone, entries) VALUES (?, ?, 0, ?, ?, ?, ?)',
     ),
     repair: this.db.prepare(
       `UPDATE delivery SET attempts = '[]', failed_urls = '[]', reason = NULL, message_id = ?, user_id = ? WHERE id = ?`,
@@ -111,9 +115,12 @@ export class DamagedRows {
     });
     const size = delivered.length + gone.length;
     const bodies = areBodiesRead ? stored : Buffer.alloc(0);
-    this.statements.rewrite.run(batch, destination, source, size, acceptedAt, encodeItems(items), bodies);
+    this.statements.removeOutcome.run(batch);
+    this.statements.removeBatch.run(batch);
+    const recordBytes = Math.ceil(bodies.byteLength / size) + RECORD_BYTES;
+    this.statements.rewrite.run(batch, destination, source, size, acceptedAt, recordBytes, encodeItems(items), bodies);
     const entries = encodeOutcomes([...delivered, ...gone]);
-    this.statements.note.run(batch, now, delivered.length, gone.length, entries);
+    this.statements.note.run(batch, destination, now, delivered.length, gone.length, entries);
   }
 }
 

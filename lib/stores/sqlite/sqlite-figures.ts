@@ -1,21 +1,22 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
-import type { DeliveryCount, OldestDelivery } from '../../webhook-destination/queue/delivery.interface.js';
+import type { DeliveryCount, KeptSince, OldestDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 
-/** Counts rows of `delivery`, and what batches hold besides: deliveries that are open, and that were delivered. */
 const COUNTS = `
-  WITH batched AS MATERIALIZED (
-    SELECT destination, state, sum(delivered) AS delivered,
-      sum(iif(open IS 0, 0, size - ifnull(delivered + gone, 0))) AS open
-    FROM batch LEFT JOIN outcome ON batch = id GROUP BY destination, state)
-  SELECT destination, state, sum(count) AS count FROM (
-    SELECT destination, state, count(*) AS count FROM delivery GROUP BY state, destination
-    UNION ALL
-    SELECT destination, CASE state WHEN 'q' THEN 'queued' WHEN 'r' THEN 'waiting' ELSE 'delivering' END, open
-    FROM batched
-    UNION ALL
-    SELECT destination, 'delivered', delivered FROM batched)
-  GROUP BY state, destination HAVING sum(count) > 0`;
+  SELECT destination, CASE state WHEN 'q' THEN 'queued' WHEN 'r' THEN 'waiting' WHEN 'l' THEN 'delivering' ELSE state END AS state,
+    sum(count) AS count
+  FROM counted GROUP BY 1, 2 HAVING sum(count) > 0`;
+
+/** Finds the first record of each destination that has delivered ones, in rows of its own and in batches. */
+const KEPT_SINCE = `
+  SELECT destination, min(ifnull(own, batched), ifnull(batched, own)) AS since FROM (
+    SELECT destination, (
+      SELECT min(ended_at) FROM delivery AS d
+      WHERE d.state = 'delivered' AND d.destination = c.destination AND ended_at IS NOT NULL) AS own, (
+      SELECT min(ended_at) FROM outcome AS o
+      WHERE o.destination = c.destination AND open = 0 AND delivered > 0) AS batched
+    FROM counted AS c WHERE state = 'delivered' AND count > 0)
+  WHERE own IS NOT NULL OR batched IS NOT NULL`;
 
 /**
  * Finds each destination, and its deliveries that are oldest and due first, with index lookups, however many deliveries
@@ -54,6 +55,7 @@ export class SqliteFigures {
   private readonly statements = {
     counts: this.db.prepare(COUNTS),
     oldest: this.db.prepare(OLDEST),
+    keptSince: this.db.prepare(KEPT_SINCE),
   };
 
   constructor(private readonly db: SqliteConnection) {}
@@ -65,5 +67,10 @@ export class SqliteFigures {
   /** As `DeliveryQueue.oldest`. */
   oldest(): OldestDelivery[] {
     return this.statements.oldest.all() as OldestDelivery[];
+  }
+
+  /** As `DeliveryQueue.keptSince`. */
+  keptSince(): KeptSince[] {
+    return this.statements.keptSince.all() as KeptSince[];
   }
 }

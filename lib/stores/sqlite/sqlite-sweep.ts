@@ -1,8 +1,14 @@
 import type { SqliteConnection } from './sqlite.connection.js';
 
 import type { SweptRecords } from '../../webhook-destination/queue/delivery.interface.js';
-import { limitFairly } from '../../webhook-destination/queue/retention-bound.util.js';
-import type { Retention, RetentionBound } from '../../webhook-destination/queue/retention.options.js';
+import { type CountedRecords, limitFairly } from '../../webhook-destination/queue/retention-bound.util.js';
+import {
+  boundOf,
+  type DeliveredBound,
+  ENDED_STATES,
+  type EndedState,
+  type Retention,
+} from '../../webhook-destination/queue/retention.options.js';
 import { BATCH_SLOTS, batchOf, toPositions } from './batch.codec.js';
 import { toRows } from './batch.reader.js';
 import { type BatchTable, MAX_STRIPPED } from './batch.table.js';
@@ -23,25 +29,8 @@ interface Ended {
   gone: number | null;
 }
 
-/** Limits of the records of a state, so that a sweep reads them only if some may be past a bound. */
-interface Known {
-  /** Earliest time at which a removable record can have ended, in ms since the epoch. */
-  since: number;
-  /** Maximum number of records. */
-  count: number;
-}
-
-type EndedState = 'delivered' | 'dead';
-
-/** Share of its age by which a record may stay longer, so that a sweep need not read each one as it expires. */
-const LATENESS = 1 / 1_000;
-
 /** Removes the records of ended deliveries that are past their retention, in calls that are short. */
 export class SqliteSweep {
-  private readonly known: Record<EndedState, Known> = {
-    delivered: { since: -Infinity, count: Infinity },
-    dead: { since: -Infinity, count: Infinity },
-  };
   /** The sweep in progress, and what it has removed. */
   private steps: Generator<void> | undefined;
   private swept: SweptRecords = { removed: 0, surplus: [] };
@@ -51,34 +40,21 @@ export class SqliteSweep {
     db: SqliteConnection,
     private readonly batches: BatchTable,
   ) {
-    // A dead delivery always has a row of its own. Batches are read in the order of their acceptance.
+    // A dead delivery always has a row of its own.
     const ended = db.prepare(
       `SELECT * FROM (
          SELECT id, ended_at AS endedAt, 1 AS count, NULL AS gone FROM delivery
          WHERE state = :state AND destination = :destination AND ended_at <= :until ORDER BY ended_at LIMIT ${SLICE})
        UNION ALL
        SELECT * FROM (
-         SELECT batch * ${BATCH_SLOTS}, ended_at, delivered, gone FROM batch JOIN outcome ON batch = id
-         WHERE :state = 'delivered' AND destination = :destination AND state = 'l' AND open = 0 AND delivered > 0 AND ended_at <= :until
-         ORDER BY id LIMIT ${SLICE})
+         SELECT batch * ${BATCH_SLOTS}, ended_at, delivered, gone FROM outcome
+         WHERE :state = 'delivered' AND destination = :destination AND open = 0 AND delivered > 0 AND ended_at <= :until
+         ORDER BY ended_at, batch LIMIT ${SLICE})
        ORDER BY endedAt, id LIMIT ${SLICE}`,
     );
-    const next = db.prepare(
-      `SELECT min(destination) AS destination FROM (
-         SELECT min(destination) AS destination FROM delivery
-         WHERE state = :state AND destination > :after AND ended_at IS NOT NULL
-         UNION ALL
-         SELECT min(destination) FROM batch WHERE :state = 'delivered' AND destination > :after)`,
-    );
-    const known = db.prepare(
-      `SELECT min(since) AS since, total(count) AS count FROM (
-         SELECT min(ended_at) AS since, count(*) AS count FROM delivery
-         WHERE state = :state AND destination = :destination AND ended_at IS NOT NULL
-         UNION ALL
-         SELECT min(ended_at), total(delivered) FROM batch JOIN outcome ON batch = id
-         WHERE :state = 'delivered' AND destination = :destination AND delivered > 0)`,
-    );
-    this.statements = { ended, next, known };
+    const counts = db.prepare('SELECT destination, count, bytes FROM counted WHERE state = ? AND count > 0');
+    const tidy = db.prepare('DELETE FROM counted WHERE count = 0 AND bytes = 0');
+    this.statements = { ended, counts, tidy };
   }
 
   /** Begins or continues a sweep; returns what it has removed once it has ended. */
@@ -93,35 +69,17 @@ export class SqliteSweep {
     return undefined;
   }
 
-  /** To be called when deliveries were settled, and may have ended. */
-  countSettled(count: number): void {
-    this.known.delivered.count += count;
-    this.known.dead.count += count;
+  private *sweepAll(retention: Retention, now: number): Generator<void> {
+    for (const state of ENDED_STATES) yield* this.sweep(state, boundOf(retention, state), now);
+    this.statements.tidy.run();
   }
 
-  private *sweepAll({ delivered, dead }: Retention, now: number): Generator<void> {
-    yield* this.sweep('delivered', delivered, now);
-    yield* this.sweep('dead', dead, now);
-  }
-
-  private *sweep(state: EndedState, { age, count: bound }: Required<RetentionBound>, now: number): Generator<void> {
-    const { since, count: most } = this.known[state];
-    if (since > now - age && most <= bound) return;
-    const known = (this.known[state] = { since: now, count: 0 });
-    const counts: { destination: string; count: number }[] = [];
-    for (let destination = this.next(state, ''); destination !== null; destination = this.next(state, destination)) {
-      const read = this.statements.known.get({ state, destination }) as { since: number | null; count: number };
-      known.since = Math.min(known.since, read.since ?? now);
-      yield;
-      const isOld = read.since !== null && read.since <= now - age;
-      const old = isOld ? yield* this.remove(state, destination, now - age, Infinity) : 0;
-      counts.push({ destination, count: read.count - old });
-      known.count += read.count - old;
+  private *sweep(state: EndedState, bound: Required<DeliveredBound>, now: number): Generator<void> {
+    for (const { destination } of this.counts(state)) {
+      yield* this.remove(state, destination, now - bound.age, Infinity);
     }
-    known.since = Math.max(known.since, now - age * (1 - LATENESS));
-    for (const { destination, count, kept } of limitFairly(counts, bound)) {
+    for (const { destination, count, kept } of limitFairly(this.counts(state), bound)) {
       const surplus = yield* this.remove(state, destination, Number.MAX_SAFE_INTEGER, count - kept);
-      known.count -= surplus;
       if (surplus > 0) this.swept.surplus.push({ destination, state, count: surplus });
     }
   }
@@ -137,8 +95,8 @@ export class SqliteSweep {
     return sum;
   }
 
-  private next(state: EndedState, destination: string): string | null {
-    return (this.statements.next.get({ state, after: destination }) as { destination: string | null }).destination;
+  private counts(state: EndedState): CountedRecords[] {
+    return this.statements.counts.all(state) as CountedRecords[];
   }
 
   /** Removes a slice of the listed records, at most `most`. */

@@ -154,7 +154,6 @@ export class SqliteDatabase {
     }
     for (const settlement of others) if (!this.settleOne(settlement, now)) unsettled.push(settlement.id);
     this.batches.writeOutcomes(now);
-    this.sweeper.countSettled(ids.length + others.length);
     return unsettled;
   }
 

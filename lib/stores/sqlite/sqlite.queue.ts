@@ -1,9 +1,11 @@
+import { statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { DeliveryQueue, type DeliveryQueueFactory } from '../../webhook-destination/queue/delivery.queue.js';
 import {
   QueueOptions,
-  type RetentionBound,
   type RetentionOptions,
   toQueueOptions,
 } from '../../webhook-destination/queue/retention.options.js';
@@ -27,6 +29,10 @@ export interface SqliteQueueOptions {
    */
   maxBytes?: number;
 }
+
+/** Default of `retention.delivered.bytes`, in bytes, and as a share of the disk. */
+const DELIVERED_BYTES = 5_000_000_000;
+const DELIVERED_SHARE = 1 / 4;
 
 /** Minimum of `maxBytes`: twice the usual size of the log. */
 const MIN_BYTES = 16 * 1024 * 1024;
@@ -52,13 +58,27 @@ class SqliteOptions extends QueueOptions {
  * @throws {OptionsError} that names the option at fault
  */
 export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFactory {
-  const { path, maxBytes, retention } = toQueueOptions('sqliteQueue', SqliteOptions, options);
+  const { path, maxBytes, retention } = toQueueOptions('sqliteQueue', SqliteOptions, options, (checked) =>
+    Math.min(DELIVERED_BYTES, Math.floor(sizeOfDisk(checked.path) * DELIVERED_SHARE)),
+  );
   const { messageIds } = retention;
   return () => new DeliveryQueue(new SqliteStore(path, { messageIds, maxBytes }), retention);
 }
 
+/** Returns the size of the disk that a file is or will be on, in bytes; infinite if that cannot be known. */
+function sizeOfDisk(path: string): number {
+  try {
+    const { blocks, bsize } = statfsSync(path);
+    return blocks * bsize;
+  } catch {
+    const parent = dirname(resolve(path));
+    return parent === path ? Infinity : sizeOfDisk(parent);
+  }
+}
+
 /** Keeps every record. */
-const UNBOUNDED: Required<RetentionBound> = { age: Number.MAX_SAFE_INTEGER, count: Number.MAX_SAFE_INTEGER };
+const MAX = Number.MAX_SAFE_INTEGER;
+const UNBOUNDED = { age: MAX, count: MAX, bytes: MAX };
 
 /**
  * Creates a queue for a tool. It removes no record for its age or number: the application's retention is not known.

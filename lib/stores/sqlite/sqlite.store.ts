@@ -8,6 +8,7 @@ import { QueueFullError } from '../../common/relay.errors.js';
 import type {
   DeliveryCount,
   DeliveryRecord,
+  KeptSince,
   OldestDelivery,
   QueueCondition,
   SweptRecords,
@@ -182,6 +183,10 @@ export class SqliteStore implements DeliveryStore {
 
   counts(): Promise<DeliveryCount[]> {
     return this.thread.call('figures', 'counts');
+  }
+
+  keptSince(): Promise<KeptSince[]> {
+    return this.thread.call('figures', 'keptSince');
   }
 
   async replay(query: ReplayQuery, now: number): Promise<string[]> {

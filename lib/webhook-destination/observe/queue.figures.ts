@@ -1,4 +1,4 @@
-import type { DeliveryCount, OldestDelivery } from '../queue/delivery.interface.js';
+import type { DeliveryCount, KeptSince, OldestDelivery } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 
 /** How long a result is reused, as a multiple of the time that it took. */
@@ -7,10 +7,11 @@ const REUSE = 300;
 /** Maximum time for which a result is reused, in ms. */
 const MAX_REUSE = 15_000;
 
-/** Delivery counts and oldest deliveries of a queue. */
+/** Delivery counts of a queue, its oldest deliveries, and how far back its records reach. */
 export interface QueueFigures {
   counts(): Promise<DeliveryCount[]>;
   oldest(): Promise<OldestDelivery[]>;
+  keptSince(): Promise<KeptSince[]>;
 }
 
 /** Creates figures that metrics, health and the admin API share, so several callers read the queue no more than one. */
@@ -18,6 +19,7 @@ export function figuresOf(queue: DeliveryQueue): QueueFigures {
   return {
     counts: shareCalls(() => queue.counts()),
     oldest: shareCalls(() => queue.oldest()),
+    keptSince: shareCalls(() => queue.keptSince()),
   };
 }
 

@@ -157,11 +157,18 @@ export interface OldestDelivery {
   dueAt?: number | undefined;
 }
 
+/** How far back the records of delivered messages reach. */
+export interface KeptSince {
+  destination: string;
+  /** When the first of the destination's kept records was delivered, in ms since the epoch. */
+  since: number;
+}
+
 /** Records that a sweep has removed. */
 export interface SweptRecords {
   /** Number of removed records. */
   removed: number;
-  /** Those of them that were young enough to stay, but exceeded the `count` of their retention. */
+  /** Those of them that were young enough to stay, but exceeded the `count` or `bytes` of their retention. */
   surplus: DeliveryCount[];
 }
 

@@ -12,6 +12,7 @@ import {
   type DeliveryRecord,
   isOpenNotice,
   isReplayable,
+  type KeptSince,
   type Lease,
   type NewDelivery,
   type OldestDelivery,
@@ -242,6 +243,11 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return this.store.counts(except);
   }
 
+  /** Returns how far back the records of delivered messages reach, for each destination that has some. */
+  keptSince(): Promise<KeptSince[]> {
+    return this.store.keptSince();
+  }
+
   /**
    * Makes matching deliveries due now; those that are dead, unless the query has another state. A dead or delivered one
    * gets a new retry window, and keeps its attempts; one that waits keeps its window. Queued ones and those being
@@ -289,8 +295,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
 
   /**
    * Removes records of delivered and dead deliveries past their retention, in a destination those first that ended
-   * first. If there are more than the `count` of a state, the destinations with the most records give up theirs: none has
-   * more than another that loses some, except for the remainder of the division.
+   * first. If there are more than the `count` or `bytes` of a state, the destinations with the most records give up
+   * theirs: none has more than another that loses some, except for the remainder of the division.
    */
   sweep(): Promise<SweptRecords> {
     return this.store.sweep(this.retention, this.now());

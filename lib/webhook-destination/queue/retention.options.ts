@@ -15,13 +15,23 @@ export interface RetentionBound {
   count?: number;
 }
 
+/** How long records of delivered messages are kept. */
+export interface DeliveredBound extends RetentionBound {
+  /**
+   * Maximum size of the records of all destinations in the store, in bytes: bodies, attempts and what the store adds.
+   * Shared among destinations as `count` is. Default: 5,000,000,000 (5 GB) with SQLite, and at most a quarter of its
+   * disk; 5,000,000,000 with PostgreSQL; 250,000,000 with Redis; 50,000,000 in memory.
+   */
+  bytes?: number;
+}
+
 /** How long the queue keeps records that delivery no longer needs. */
 export interface RetentionOptions {
   /**
    * Records of delivered messages, with body and attempts.
-   * @default { age: 86_400_000, count: 10_000 } (a day)
+   * @default { age: 86_400_000 } (a day), any count, and the bytes of the queue
    */
-  delivered?: RetentionBound;
+  delivered?: DeliveredBound;
   /**
    * Dead letters, which can be replayed while they are kept.
    * @default { age: 2_592_000_000, count: 100_000 } (30 days)
@@ -36,14 +46,36 @@ export interface RetentionOptions {
 }
 
 /** Retention bounds, with defaults filled in. */
-export type Retention = Record<'delivered' | 'dead' | 'messageIds', Required<RetentionBound>>;
+export interface Retention {
+  delivered: Required<DeliveredBound>;
+  dead: Required<RetentionBound>;
+  messageIds: Required<RetentionBound>;
+}
+
+/** Bounds on the number and size of records. */
+export type RecordBound = Pick<Required<DeliveredBound>, 'count' | 'bytes'>;
+
+/** States of ended deliveries, whose records have bounds. */
+export const ENDED_STATES = ['delivered', 'dead'] as const;
+
+export type EndedState = (typeof ENDED_STATES)[number];
+
+/** Returns the bounds of the records of a state. Those of dead deliveries have no bytes. */
+export function boundOf(retention: Retention, state: EndedState): Required<DeliveredBound> {
+  return { bytes: Number.MAX_SAFE_INTEGER, ...retention[state] };
+}
 
 class Bound implements Required<RetentionBound> {
   @Must('be a whole number, 0 or above', isWholeNumber)
   age: number = 24 * HOUR;
 
   @Must('be a whole number, 0 or above', isWholeNumber)
-  count: number = 10_000;
+  count: number = Number.MAX_SAFE_INTEGER;
+}
+
+class CheckedDelivered extends Bound implements Required<DeliveredBound> {
+  @Must('be a whole number, 0 or above', isWholeNumber)
+  bytes: number = 0; // each queue has a default of its own
 }
 
 class DeadBound extends Bound {
@@ -57,7 +89,7 @@ class MessageIdBound extends Bound {
 
 class CheckedRetention implements Retention {
   @MustNest('be an object')
-  delivered: Bound = new Bound();
+  delivered: CheckedDelivered = new CheckedDelivered();
 
   @MustNest('be an object')
   dead: Bound = new DeadBound();
@@ -75,6 +107,7 @@ export class QueueOptions {
 /**
  * Checks a factory's options and fills in the defaults.
  *
+ * @param bytesOf returns the default of `retention.delivered.bytes`
  * @param findMore returns the faults that the rules of the class do not find
  * @throws {OptionsError} that names each option at fault and its rule
  */
@@ -82,6 +115,7 @@ export function toQueueOptions<T extends QueueOptions>(
   factory: string,
   type: new () => T,
   given: { retention?: RetentionOptions } = {},
+  bytesOf: (options: T) => number,
   findMore: (options: T) => string[] = () => [],
 ): T {
   if (typeof given !== 'object' || given === null) throw new OptionsError(factory, ['the options must be an object']);
@@ -89,10 +123,11 @@ export function toQueueOptions<T extends QueueOptions>(
   options.retention = toOptions(CheckedRetention, given.retention);
   const { delivered, dead, messageIds } = given.retention ?? {};
   Object.assign(options.retention ?? {}, {
-    delivered: toOptions(Bound, delivered),
+    delivered: toOptions(CheckedDelivered, delivered),
     dead: toOptions(DeadBound, dead),
     messageIds: toOptions(MessageIdBound, messageIds),
   });
   throwFaults(factory, [...findOptionFaults(options), ...findMore(options)]);
+  if (delivered?.bytes === undefined) options.retention.delivered.bytes = bytesOf(options);
   return options;
 }

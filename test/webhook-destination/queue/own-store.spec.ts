@@ -20,7 +20,7 @@ import { post } from '../../support/post.js';
 import { startRelayApp } from '../../support/relay.app.js';
 import { waitFor } from '../../support/wait-for.js';
 
-const unbounded = { age: Infinity, count: Infinity };
+const unbounded = { age: Infinity, count: Infinity, bytes: Infinity };
 const retention: Retention = { delivered: unbounded, dead: unbounded, messageIds: unbounded };
 
 /** The least that an application can make a store of. */
@@ -42,6 +42,7 @@ class OwnStore implements DeliveryStore {
   check = () => Promise.resolve({ isFull: false, freeDisk: undefined, unreadable: 0 });
   oldest = (): Promise<OldestDelivery[]> => Promise.resolve([]);
   counts = () => Promise.resolve([]);
+  keptSince = () => Promise.resolve([]);
   replay = () => Promise.resolve([]);
   expedite = () => Promise.resolve(0);
   purge = () => Promise.resolve(0);

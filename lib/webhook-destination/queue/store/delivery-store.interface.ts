@@ -5,6 +5,7 @@ import type {
   DeliveryCount,
   DeliveryOutcome,
   DeliveryRecord,
+  KeptSince,
   NewDelivery,
   OldestDelivery,
   QueueCondition,
@@ -164,6 +165,7 @@ export interface DeliveryStore {
   check(): Promise<QueueCondition>;
   oldest(): Promise<OldestDelivery[]>;
   counts(except?: readonly string[]): Promise<DeliveryCount[]>;
+  keptSince(): Promise<KeptSince[]>;
   /** Makes deliveries due at `now`, as `DeliveryQueue.replay`; resolves with the destination of each. */
   replay(query: ReplayQuery, now: number): Promise<string[]>;
   /** Makes open deliveries of a destination due at `now`; resolves with the number of those not due before. */

@@ -1135,6 +1135,84 @@ export function itConforms(engine: QueueEngine): void {
         expect(await count('delivered')).toBe(3);
       });
 
+      it('keeps about as many bytes of delivered records as the bound says, and all dead ones', async () => {
+        const size = 20_000;
+        await reopenWith({ delivered: { bytes: 10 * size } });
+        consume(64, ({ delivery }) => (delivery.source === 'bad' ? dead() : delivered()));
+        const body = Buffer.from(JSON.stringify({ text: 'x'.repeat(size) }));
+        for (let i = 0; i < 5; i++) {
+          await queue.add(Array.from({ length: 4 }, (_, at) => message(`m${i}-${at}`, { acceptedAt: AT + i, body })));
+          await counted('delivered', 4 * (i + 1));
+        }
+        await queue.add(Array.from({ length: 20 }, (_, at) => message(`b${at}`, { source: 'bad', body })));
+        await counted('dead', 20);
+        const { removed, surplus } = await queue.sweep();
+        expect(surplus).toEqual([{ destination: 'Webhooks', state: 'delivered', count: removed }]);
+        const kept = await queue.list({ state: 'delivered' });
+        expect(kept.length).toBeGreaterThanOrEqual(8);
+        expect(kept.length).toBeLessThanOrEqual(10);
+        expect(new Set(kept.slice(0, 8).map(({ acceptedAt }) => acceptedAt - AT))).toEqual(new Set([4, 3]));
+        expect(await count('delivered')).toBe(kept.length);
+        expect(await count('dead')).toBe(20);
+      });
+
+      it('counts what is left after replays, deletions and sweeps', async () => {
+        await reopenWith({ delivered: { count: 6 } });
+        let outcome: () => DeliveryOutcome = dead;
+        consume(64, ({ delivery }) => (delivery.source === 'bad' ? outcome() : delivered()));
+        await queue.add([...messages(10), ...['b1', 'b2', 'b3'].map((id) => message(id, { source: 'bad' }))]);
+        await counted('delivered', 10);
+        await counted('dead', 3);
+        expect(await queue.purge({ messageId: 'b3' })).toBe(1);
+        outcome = delivered;
+        expect(await queue.replay({ messageId: 'b1' })).toBe(1);
+        await counted('delivered', 11);
+        expect((await queue.sweep()).removed).toBe(5);
+        expect(await queue.purge({ state: 'delivered', messageId: 'b1' })).toBe(1);
+        const counts = (await queue.counts()).sort((one, other) => one.count - other.count);
+        expect(counts).toEqual([
+          { destination: 'Webhooks', state: 'dead', count: 1 },
+          { destination: 'Webhooks', state: 'delivered', count: 5 },
+        ]);
+        expect(await queue.list({ state: 'delivered' })).toHaveLength(5);
+      });
+
+      it('moves the time since which delivered records are kept', async () => {
+        await reopenWith({ delivered: { count: 2 } });
+        expect(await queue.keptSince()).toEqual([]);
+        const ends: number[] = [];
+        for (const [destination, id] of [
+          ['Webhooks', 'm1'],
+          ['Webhooks', 'm2'],
+          ['Other', 'o1'],
+        ] as const) {
+          const { leases, subscription } = consume(1, () => delivered(), destination);
+          const before = Date.now();
+          await waitFor(() => Date.now() > before);
+          await queue.add([message(id, { destination })]);
+          await leased(1, leases);
+          await queue.idle();
+          subscription.unsubscribe();
+          ends.push(before + 1);
+        }
+        const since = async () => {
+          const kept = await queue.keptSince();
+          return Object.fromEntries(kept.map(({ destination, since }) => [destination, since]));
+        };
+        const first = await since();
+        expect(Object.keys(first).sort()).toEqual(['Other', 'Webhooks']);
+        expect(first.Webhooks).toBeGreaterThanOrEqual(ends[0]!);
+        expect(first.Webhooks).toBeLessThan(ends[1]!);
+        expect(first.Other).toBeGreaterThanOrEqual(ends[2]!);
+        expect((await queue.sweep()).removed).toBe(1);
+        const later = await since();
+        expect(later.Webhooks).toBeGreaterThanOrEqual(ends[1]!);
+        expect(later.Webhooks).toBeLessThan(ends[2]!);
+        expect(later.Other).toBe(first.Other);
+        await queue.purge({});
+        expect(await queue.keptSince()).toEqual([]);
+      });
+
       it('removes what is too old, and nothing that has not ended', async () => {
         await reopenWith({ delivered: { age: 0 }, dead: { age: 0 } });
         await queue.add(messages(4));
