@@ -24,7 +24,17 @@ const PARTS = {
   ],
   'test:nest11': ['compat/nest11', 'lib/analytics', 'lib/terminus', 'lib/webhook-destination/http', 'test/analytics'],
   'test:orms': [...QUEUE, 'compat/orms', 'lib/analytics', 'lib/webhook-destination/ingest', 'test/apps/transactions*'],
-  'test:packed': ['README.md', 'bin', 'lib/*index.ts', 'lib/schematics', 'schematics', 'test/packed'],
+  'test:packed': [
+    'README.md',
+    'bin',
+    'docs/getting-started.md',
+    'docs/testing.md',
+    'lib/*index.ts',
+    'lib/schematics',
+    'schematics',
+    'test/node-versions/install-node.mjs',
+    'test/packed',
+  ],
   'test:bundled': ['lib/*index.ts', 'lib/*.cts', 'lib/*.loader.ts', 'test/bundled'],
   'test:fuzz': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/fuzz'],
   'test:memory': ['lib/webhook-destination/http', 'lib/webhook-destination/ingest', 'test/*memory.release.spec.ts'],
@@ -43,8 +53,10 @@ const PARTS = {
 
 const isShorter = process.argv.includes('--changed');
 
-/** Of pnpm and Yarn one major each. */
-const SHORTER = { 'test:packed': [', npm', 'Nest 12, pnpm', 'Nest 11, yarn', 'nest add', 'versions'] };
+/** The oldest and the newest Node; of pnpm and Yarn one major of Nest each. */
+const SHORTER = {
+  'test:packed': ['Nest 11, Node 20', 'Nest 12, Node 26', 'Nest 12, pnpm', 'Nest 11, yarn', 'nest add', 'versions'],
+};
 const env = isShorter ? { CRASH_KILLS: '50', CLUSTER_MESSAGES: '10000', SQLITE_NODES: '26' } : {};
 const names = process.argv.slice(2).filter((name) => !name.startsWith('--'));
 

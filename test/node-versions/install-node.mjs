@@ -10,24 +10,19 @@ export function run(command, args, options = {}) {
   if (status !== 0) throw new Error(`${command} ended with ${status}`);
 }
 
-/** Calls `act` with the folder of each version's real `node`, which the npm package of that name ships. */
+/** Installs a version's real `node`, which the npm package of that name ships, below a folder; returns the binary's folder. */
+export function installNode(version, folder) {
+  const prefix = join(folder, String(version));
+  const flags = ['--silent', '--no-save', '--no-audit', '--no-fund'];
+  run('npm', ['install', ...flags, '--prefix', prefix, `node@${version}`]);
+  return join(prefix, 'node_modules', 'node', 'bin');
+}
+
+/** Calls `act` with the folder of each version's `node`. */
 export function onEachNode(versions, act) {
   const folder = mkdtempSync(join(tmpdir(), 'node-versions-'));
   try {
-    for (const version of versions) {
-      const prefix = join(folder, version);
-      run('npm', [
-        'install',
-        '--silent',
-        '--no-save',
-        '--no-audit',
-        '--no-fund',
-        '--prefix',
-        prefix,
-        `node@${version}`,
-      ]);
-      act(join(prefix, 'node_modules', 'node', 'bin'));
-    }
+    for (const version of versions) act(installNode(version, folder));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

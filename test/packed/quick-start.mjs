@@ -8,23 +8,18 @@ import { translate } from './package-managers.mjs';
 import { otherInstall, quickStartSteps, toPattern } from './readme.mjs';
 import { Command, run } from './shell.mjs';
 
-/** README's port. Another one is put in its place where it is taken. */
-export const README_PORT = 3000;
+/** The ports of the documents: the application's, and that of its receiver. */
+export const PORTS = { application: 3000, receiver: 4000 };
+
+/** A text of the documents, with other ports in the place of theirs. */
+export const withPorts = (text, { application, receiver }) =>
+  text.replace(/\b3000\b/g, String(application)).replace(/\b4000\b/g, String(receiver));
 
 /** Longest time from the request to the webhook, in ms. */
 const ARRIVES_WITHIN = 5_000;
 
-/** The event that README's request records. */
-const EVENT = 'Order Completed';
-
-let serving = Promise.resolve();
-
-/** Applications take turns at the port. */
-function inTurn(act) {
-  const turn = serving.then(act);
-  serving = turn.catch(() => undefined);
-  return turn;
-}
+/** The event that the request of the documents records. */
+export const EVENT = 'Order Completed';
 
 /**
  * Does what README says, and runs the application's end-to-end tests beside it; resolves with the time from the request to the webhook, in ms.
@@ -32,8 +27,8 @@ function inTurn(act) {
  * @param print gets each line of the transcript
  * @param usage gets the CPU time of the commands
  */
-export async function quickStart({ app, manager, env, port, print, usage }) {
-  const onPort = (text) => text.replaceAll(`localhost:${README_PORT}`, `localhost:${port}`);
+export async function quickStart({ app, manager, env, ports, print, usage }) {
+  const onPort = (text) => withPorts(text, ports);
   const steps = quickStartSteps();
   const start = steps.findIndex(({ command }) => command?.startsWith('npx nest start'));
   assert.notStrictEqual(start, -1, "README's quick start has no line `npx nest start`");
@@ -48,7 +43,7 @@ export async function quickStart({ app, manager, env, port, print, usage }) {
       for (const line of isOther ? otherInstall() : [command]) await type(translate(line, manager));
     }
   }
-  return inTurn(() => serve(steps.slice(start)));
+  return serve(steps.slice(start));
 
   async function type(line) {
     print(`$ ${line}`);
@@ -59,7 +54,7 @@ export async function quickStart({ app, manager, env, port, print, usage }) {
   async function serve([{ command }, ...rest]) {
     const line = translate(command, manager);
     print(`$ ${line}`);
-    const application = new Command(line, { cwd: app, env: { ...env, PORT: String(port) } });
+    const application = new Command(line, { cwd: app, env: { ...env, PORT: String(ports.application) } });
     try {
       await application.prints(/Nest application successfully started/);
       const started = application.output.length;

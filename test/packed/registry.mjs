@@ -6,30 +6,30 @@ import { basename } from 'node:path';
 const PUBLISHED_AT = '2026-01-01T00:00:00.000Z';
 
 /**
- * Serves a registry that has the packed package; requests for others are sent on to the real one. Resolves with its
+ * Serves a registry that has the packed packages; requests for others are sent on to the real one. Resolves with its
  * address and a function that ends it.
  *
- * @param packed what `npm pack --json` says of the package
+ * @param packages of each, what `npm pack --json` says of it, its manifest and its tarball
  */
-export async function serveRegistry({ tarball, packed, manifest, upstream }) {
-  const { name, version, shasum, integrity } = packed;
-  const tarballPath = `/${name}/-/${basename(tarball)}`;
+export async function serveRegistry({ packages, upstream }) {
   const server = createServer((request, response) => {
-    if (request.url === `/${name}`) {
-      const dist = { tarball: `http://${request.headers.host}${tarballPath}`, shasum, integrity };
-      response.setHeader('Content-Type', 'application/json').end(
-        JSON.stringify({
-          name,
-          'dist-tags': { latest: version },
-          time: { created: PUBLISHED_AT, modified: PUBLISHED_AT, [version]: PUBLISHED_AT },
-          versions: { [version]: { ...manifest, dist } },
-        }),
-      );
-    } else if (request.url === tarballPath) {
-      response.end(readFileSync(tarball));
-    } else {
-      response.writeHead(302, { Location: new globalThis.URL(request.url, upstream).href }).end();
+    for (const { packed, manifest, tarball } of packages) {
+      const { name, version, shasum, integrity } = packed;
+      const tarballPath = `/${name}/-/${basename(tarball)}`;
+      if (request.url === `/${name}`) {
+        const dist = { tarball: `http://${request.headers.host}${tarballPath}`, shasum, integrity };
+        return response.setHeader('Content-Type', 'application/json').end(
+          JSON.stringify({
+            name,
+            'dist-tags': { latest: version },
+            time: { created: PUBLISHED_AT, modified: PUBLISHED_AT, [version]: PUBLISHED_AT },
+            versions: { [version]: { ...manifest, dist } },
+          }),
+        );
+      }
+      if (request.url === tarballPath) return response.end(readFileSync(tarball));
     }
+    response.writeHead(302, { Location: new globalThis.URL(request.url, upstream).href }).end();
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { createConnection, createServer } from 'node:net';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { stripVTControlCharacters } from 'node:util';
 
 /** Longest run of a command, in ms: an install on a machine that is busy. */
 const COMMAND_TIMEOUT = 300_000;
@@ -40,7 +41,7 @@ export class Command {
     this.child.stdio[3].setEncoding('utf8').on('data', (text) => (times += text));
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream.setEncoding('utf8').on('data', (text) => {
-        this.output += text;
+        this.output += stripVTControlCharacters(text); // the Nest 11 command line ignores NO_COLOR
         this.settle();
       });
     }
