@@ -82,7 +82,7 @@ function operator(page: Page) {
       const { url, relay } = await startWithOrders();
       const page = await visit(url);
       const { search, click, box } = operator(page);
-      const [{ id }] = (await relay.deliveries({ messageId: 'm2' })) as [{ id: string }];
+      const [{ id } = { id: '' }] = await relay.deliveries({ messageId: 'm2' });
       await search(id);
       await page.getByRole('heading', { name: `Deliveries by Delivery id: ${id}` }).waitFor();
       await search('m2');

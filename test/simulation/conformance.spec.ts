@@ -1,5 +1,5 @@
 import { Logger } from '@nestjs/common';
-import { DeliveryQueue } from 'nestjs-analytics-relay';
+import { DeliveryQueue, type DeliveryStore } from 'nestjs-analytics-relay';
 import { vi } from 'vitest';
 
 import { itConforms, type QueueEngine } from '../webhook-destination/queue/conformance/delivery-queue.conformance.js';
@@ -47,7 +47,8 @@ const engineOf = (isShared: boolean): QueueEngine => ({
         frozenUntil: 0,
         values: new Map(),
       };
-      return new DeliveryQueue(new SimulatedStore(database, process), retention);
+      const store: unknown = new SimulatedStore(database, process); // of lib/, where the queue is of the package
+      return new DeliveryQueue(store as DeliveryStore, retention);
     };
     return Promise.resolve({
       factory: Object.assign(factory, { isShared }),
