@@ -6,7 +6,7 @@ import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
-import { Ago, TimeAndAge } from '../../components/time.component.js';
+import { Ago, Time, TimeAndAge } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import { AttemptAnswer } from './attempt-answer.component.js';
 import { searchPortion, toFilter } from './delivery-filter.js';
@@ -69,6 +69,13 @@ export function DeliverySearch({ query }: { query: URLSearchParams }) {
     <>
       <PageHeading title="Deliveries" />
       <FilterForm page="deliveries" filter={filter} list={list} />
+      {typeof list.deliveredSince === 'number' && (
+        <p class="hint">
+          Delivered messages{filter.destination !== undefined && ' of this destination'} are kept since{' '}
+          <Time at={list.deliveredSince} />
+          {filter.destination === undefined && ' at the earliest; a destination with many messages keeps less'}.
+        </p>
+      )}
       <KeysetTable
         list={list}
         caption="Deliveries, the newest first"
