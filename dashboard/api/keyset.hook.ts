@@ -9,6 +9,8 @@ export interface Portion<T> {
   cursor?: string | undefined;
   /** How far back a search has read, in ms since the epoch. */
   reached?: number | undefined;
+  /** When the first kept record of a delivered message was delivered, in ms since the epoch; null without one. */
+  deliveredSince?: number | null | undefined;
 }
 
 /** Loads a portion of a list, whose rows are in a field with the name of the route. */
@@ -18,8 +20,8 @@ export async function getPortion<T>(
   signal: AbortSignal,
   isPoll?: boolean,
 ): Promise<Portion<T>> {
-  const answer = await get<Record<typeof route, T[]> & { cursor?: string }>(route, { query, signal, isPoll });
-  return { rows: answer[route], cursor: answer.cursor };
+  const answer = await get<Record<typeof route, T[]> & Omit<Portion<T>, 'rows'>>(route, { query, signal, isPoll });
+  return { rows: answer[route], cursor: answer.cursor, deliveredSince: answer.deliveredSince };
 }
 
 export interface Keyset<T> {
@@ -27,6 +29,7 @@ export interface Keyset<T> {
   isLoading: boolean;
   error: ApiError | undefined;
   reached: number | undefined;
+  deliveredSince: number | null | undefined;
   /** Loads the next page; undefined at the end of the list, and while a page is loading. */
   more: (() => void) | undefined;
   /** Stops loading and keeps the rows found so far; undefined unless the page takes more than one portion. */
@@ -45,7 +48,7 @@ interface State<T> extends Portion<T> {
   error?: ApiError;
 }
 
-const NOTHING = { rows: [], isLoading: true };
+const NOTHING: State<never> = { rows: [], isLoading: true };
 
 /**
  * Loads a list page by page. A portion may have few rows, or none, even if more follow: portions are loaded until the
@@ -68,19 +71,19 @@ export function useKeyset<T>(
     control.current?.abort();
     const { signal } = (control.current = new AbortController());
     const show = (next: State<T>) => signal.aborted || setState(next);
-    let { rows, cursor, reached } = before;
+    let { rows, cursor, reached, deliveredSince } = before;
     const goal = rows.length + pageRows;
-    setState((shown) => ({ rows: shown.rows, reached: shown.reached, isLoading: true }));
+    setState(({ rows, reached, deliveredSince }) => ({ rows, reached, deliveredSince, isLoading: true }));
     try {
       do {
         const portion = await loadNow.current(cursor, signal);
         rows = [...rows, ...portion.rows];
-        ({ cursor, reached } = portion);
-        show({ rows, cursor, reached, isLoading: true, isSearching: true });
+        ({ cursor, reached, deliveredSince } = portion);
+        show({ rows, cursor, reached, deliveredSince, isLoading: true, isSearching: true });
       } while (cursor !== undefined && rows.length < goal && !signal.aborted);
-      show({ rows, cursor, reached, isLoading: false });
+      show({ rows, cursor, reached, deliveredSince, isLoading: false });
     } catch (error) {
-      show({ rows, cursor, reached, isLoading: false, error: error as ApiError });
+      show({ rows, cursor, reached, deliveredSince, isLoading: false, error: error as ApiError });
     }
   };
 
@@ -95,13 +98,14 @@ export function useKeyset<T>(
     setState((before) => ({ ...before, isLoading: false, isSearching: false }));
   };
 
-  const { rows, cursor, reached, isLoading, isSearching, error } = state;
+  const { rows, cursor, reached, deliveredSince, isLoading, isSearching, error } = state;
   const hasMore = !isLoading && (cursor !== undefined || error !== undefined);
   return {
     rows,
     isLoading,
     error,
     reached,
+    deliveredSince,
     more: hasMore ? () => void readPage(state) : undefined,
     stop: isSearching ? stop : undefined,
     reload: () => void readPage(NOTHING),

@@ -73,6 +73,22 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(await page.getByLabel('User').inputValue()).toBe('u1');
     });
 
+    it('say how far back the delivered ones reach, in all and of a destination', async () => {
+      const { url, relay } = await startWithDead();
+      const page = await visit(url, { hash: '#/deliveries' });
+      const inAll = page.getByText('Delivered messages are kept since');
+      await inAll.waitFor();
+      const since = Date.parse((await inAll.locator('time').getAttribute('datetime'))!);
+      const delivered = await relay.deliveries({ state: 'delivered' });
+      expect(since).toBeGreaterThanOrEqual(Math.min(...delivered.map(({ acceptedAt }) => acceptedAt)));
+      expect(since).toBeLessThanOrEqual(Date.now());
+      await visit(url, { hash: '#/deliveries?destination=crm' }).then(async (own) => {
+        const ofOne = own.getByText('Delivered messages of this destination are kept since');
+        await ofOne.waitFor();
+        expect(await ofOne.locator('time').getAttribute('datetime')).toBe(new Date(since).toISOString());
+      });
+    });
+
     it('are found by time, in that of the browser', async () => {
       const { url, relay, id } = await startWithDead();
       const [{ acceptedAt } = { acceptedAt: 0 }] = await relay.deliveries({ id });

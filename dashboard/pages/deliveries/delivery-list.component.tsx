@@ -5,6 +5,7 @@ import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { KeysetTable } from '../../components/table.component.js';
+import { Time } from '../../components/time.component.js';
 import { DELIVERY_COLUMNS } from './delivery-columns.component.js';
 import { ReplayManyDialog } from '../replays/replay-many.dialog.js';
 import { REPLAY_WORDS, toReplayable } from '../replays/replay-words.js';
@@ -32,6 +33,13 @@ export function DeliverySearch({ query }: { query: URLSearchParams }) {
         )}
       </PageHeading>
       <FilterForm page="deliveries" filter={filter} list={list} />
+      {typeof list.deliveredSince === 'number' && (
+        <p class="hint">
+          Delivered messages{filter.destination !== undefined && ' of this destination'} are kept since{' '}
+          <Time at={list.deliveredSince} />
+          {filter.destination === undefined && ' at the earliest; a destination with many messages keeps less'}.
+        </p>
+      )}
       <KeysetTable
         list={list}
         caption="Deliveries, the newest first"

@@ -7,7 +7,7 @@ export const APPLICATION_ID = 0x4e415251;
 export const LAYOUT = 1;
 
 /** What a record takes in the file besides its body and ids, in bytes: its attempt, the rows, and their indexes. */
-export const RECORD_BYTES = 350;
+export const RECORD_BYTES = 200;
 
 /** SQL that adds to the counts of deliveries. */
 const add = (select: string) => `INSERT INTO counted (destination, state, count, bytes) ${select}

@@ -1,5 +1,5 @@
 import { RequestError } from '../../http/request.error.js';
-import type { DeliveryRecord } from '../../queue/delivery.interface.js';
+import type { DeliveryRecord, KeptSince } from '../../queue/delivery.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { countDeliveries } from './delivery-count.js';
@@ -26,8 +26,11 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess, jobs: Repla
     readRoute(
       'deliveries',
       'Search deliveries, newest first; a portion has the cursor of the next one',
-      async ({ query, counted }) =>
-        showPortion(await own.queue.searches.search(readSearch(query), readPage(query), counted)),
+      async ({ query, counted }) => {
+        const search = readSearch(query);
+        const portion = await showPortion(await own.queue.searches.search(search, readPage(query), counted));
+        return { ...portion, deliveredSince: firstOf(await own.figures.keptSince(), search.destination) };
+      },
       { ...SEARCH_FIELDS, ...PAGE_FIELDS },
     ),
     // Before the route of one delivery, which it would be otherwise.
@@ -79,4 +82,10 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess, jobs: Repla
       PAGE_FIELDS,
     ),
   ];
+}
+
+/** Returns the first time since which a destination, or any, has records of delivered messages; null without one. */
+function firstOf(kept: KeptSince[], destination: string | undefined): number | null {
+  const times = kept.filter((one) => one.destination === (destination ?? one.destination)).map(({ since }) => since);
+  return times.length === 0 ? null : times.reduce((first, since) => Math.min(first, since));
 }

@@ -64,6 +64,17 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect(await get('deliveries/count?reason=window_over')).toMatchObject({ count: 0, newest: null, groups: [] });
   });
 
+  it('say since when delivered ones are kept, of the destination that is asked for or of all', async () => {
+    const before = Date.now();
+    const { get, relay } = await startWithDead();
+    const { deliveredSince } = await get('deliveries?limit=1');
+    const [first] = await relay.deliveries({ state: 'delivered' });
+    expect(deliveredSince).toBeGreaterThanOrEqual(Math.max(before, first!.acceptedAt));
+    expect(deliveredSince).toBeLessThanOrEqual(Date.now());
+    expect(await get('deliveries?destination=Webhooks&state=dead')).toMatchObject({ deliveredSince });
+    expect(await get('deliveries?destination=None')).toMatchObject({ deliveries: [], deliveredSince: null });
+  });
+
   it('are shown 500 at once with pauses for other requests', async () => {
     const transform = () => {
       throw new Error('refused');
