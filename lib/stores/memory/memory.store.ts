@@ -31,6 +31,7 @@ import { limitFairly } from '../../webhook-destination/queue/retention-bound.uti
 import type { Retention, RetentionBound } from '../../webhook-destination/queue/retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry, isWaiting } from './due-list.js';
+import { MemoryRefusalStore } from './memory-refusal.store.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
 import type { SeriesRecord, SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 
@@ -43,6 +44,7 @@ export class MemoryStore implements DeliveryStore {
   readonly due$ = NEVER;
   readonly registry = new MemoryRegistryStore();
   readonly series = new MemorySeriesStore();
+  readonly refusals = new MemoryRefusalStore();
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, oldest first. */
   private readonly entries = new Map<string, Entry>();

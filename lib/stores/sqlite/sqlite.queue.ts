@@ -67,6 +67,6 @@ const UNBOUNDED: Required<RetentionBound> = { age: Number.MAX_SAFE_INTEGER, coun
  * @internal
  */
 export function sqliteTool(path: string, isReadOnly: boolean): DeliveryQueue {
-  const bounds = { delivered: UNBOUNDED, dead: UNBOUNDED, messageIds: UNBOUNDED };
+  const bounds = { delivered: UNBOUNDED, dead: UNBOUNDED, messageIds: UNBOUNDED, refused: UNBOUNDED };
   return new DeliveryQueue(new SqliteStore(path, { messageIds: UNBOUNDED, isReadOnly }), bounds);
 }

@@ -1,6 +1,9 @@
 import type { MessageFault } from '../../client/message/message.rules.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
+import type { RefusalFilter } from '../queue/kept-refusals.js';
 import type { AcceptedMessage } from './accepted-message.js';
+import type { PostedMessage } from './posted-message.interface.js';
+import type { Sender } from './sender.js';
 
 /** A message that was not accepted, and why. */
 export interface RejectedMessage extends MessageFault {
@@ -15,6 +18,12 @@ export interface AcceptResult {
   rejected: RejectedMessage[];
 }
 
+/** A message that was not accepted, and the rule that it breaks. */
+export interface RefusedMessage {
+  posted: PostedMessage;
+  fault: MessageFault;
+}
+
 /** Messages of one request, once the valid ones are in the queue. A large request has several acceptances. */
 export interface Acceptance {
   source: string;
@@ -22,6 +31,11 @@ export interface Acceptance {
   /** The messages that are now stored for all their destinations; their deliveries may be in earlier acceptances. */
   messages: AcceptedMessage[];
   rejected: RejectedMessage[];
+  /** The rejected messages themselves. */
+  refused: RefusedMessage[];
+  sender?: Sender | undefined;
+  /** When the sender posted them, by its own clock. */
+  sentAt?: unknown;
   /** Returns the names of the destinations of a message. */
   destinationsOf: (message: AcceptedMessage) => string[];
 }
@@ -32,4 +46,31 @@ export interface Refusal {
   source?: string | undefined;
   /** Code of the rule that the request broke. */
   code: string;
+  field?: string | undefined;
+  /** The rule. */
+  message: string;
+  /** Status of the answer. */
+  status: number;
+  sender?: Sender | undefined;
+  /** Last part of the path it was posted to. */
+  route?: string | undefined;
+  /** Returns the body, without write keys; undefined if it was not read. */
+  text?: (() => string) | undefined;
+}
+
+/** Refused messages to be sent again: those with these ids, or as many as expected that match. */
+export interface ResubmissionRequest extends RefusalFilter {
+  source: string;
+  ids?: string[] | undefined;
+  expected?: number | undefined;
+}
+
+/** What became of refused messages that were sent again. */
+export interface ResubmissionResult {
+  /** Number of messages that were accepted, and are no longer kept as refused. */
+  accepted: number;
+  /** Number of those that were refused again, with their new reason, or are not kept whole. */
+  refused: number;
+  /** Number of those beyond the first 1,000, which were not sent again. */
+  left: number;
 }

@@ -11,8 +11,9 @@ import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { AcceptedMessage, findPostedFault } from './accepted-message.js';
 import { MAX_MESSAGES } from './batch.parser.js';
-import type { Acceptance, AcceptResult, RejectedMessage } from './ingest.result.js';
+import type { Acceptance, AcceptResult, RefusedMessage, RejectedMessage } from './ingest.result.js';
 import type { PostedMessage } from './posted-message.interface.js';
+import type { Sender } from './sender.js';
 import { StoringLimit } from './storing.limit.js';
 
 /** Number of messages that are checked and routed together. */
@@ -46,6 +47,18 @@ class Step {
   readonly portion = new Portion();
   messages: AcceptedMessage[] = [];
   readonly rejected: RejectedMessage[] = [];
+  readonly refused: RefusedMessage[] = [];
+}
+
+/** What is known of posted messages besides their source. */
+export interface PostingFacts {
+  /** When the sender posted the messages, by its own clock. */
+  sentAt?: unknown;
+  /** Whether they were recorded in this process. */
+  isRecorded?: boolean;
+  sender?: Sender | undefined;
+  /** When they were received, in ms since the epoch. Default: now. */
+  receivedAt?: number;
 }
 
 /** Checks the messages of a known source, routes them, and adds them to the queue. */
@@ -64,22 +77,20 @@ export class MessageAcceptor {
    * Resolves once the valid messages are stored durably in the queue; the result names the others. Many deliveries are
    * stored in portions. Rejects if the queue cannot store them.
    *
-   * @param sentAt when the sender posted the messages, by its own clock
-   * @param isRecorded whether they were recorded in this process
    * @throws {PartlyAcceptedError} if portions are stored and another one cannot be; otherwise no message is accepted
    */
-  async accept(source: string, posted: PostedMessage[], sentAt?: unknown, isRecorded = false): Promise<AcceptResult> {
+  async accept(source: string, posted: PostedMessage[], facts: PostingFacts = {}): Promise<AcceptResult> {
     const rejected: RejectedMessage[] = [];
     let accepted = 0;
     let portions = 0;
     try {
-      for (const step of this.steps(source, posted, sentAt, isRecorded)) {
+      for (const step of this.steps(source, posted, facts)) {
         if (portions > 0) await setImmediate(); // others have their turn
         await this.store(step.portion, { isBegun: portions > 0 });
         portions++;
         accepted += step.messages.length;
         for (const message of step.rejected) rejected.push(message);
-        this.emit(source, step);
+        this.emit(source, step, facts);
       }
     } catch (error) {
       this.metrics?.reject('queue_unavailable');
@@ -100,12 +111,11 @@ export class MessageAcceptor {
     transaction: unknown,
     source: string,
     posted: PostedMessage[],
-    sentAt?: unknown,
-    isRecorded = false,
+    facts: PostingFacts = {},
   ): Promise<AcceptResult> {
     const write = this.queue.join(transaction);
     const steps: Step[] = [];
-    for (const step of this.steps(source, posted, sentAt, isRecorded)) {
+    for (const step of this.steps(source, posted, facts)) {
       const [refused] = step.rejected;
       if (refused) {
         const subject = posted.length > 1 ? `messages[${refused.index}]: ` : '';
@@ -118,7 +128,9 @@ export class MessageAcceptor {
       let ended: Promise<boolean> | undefined;
       const add = async () => void ({ ended } = await write(portion.deliveries));
       await this.store(portion, { isBegun: index > 0, add });
-      void ended?.then((isCommitted) => isCommitted && this.emit(source, { messages, rejected: [], portion }));
+      void ended?.then(
+        (isCommitted) => isCommitted && this.emit(source, { messages, rejected: [], refused: [], portion }, facts),
+      );
     }
     return { accepted: posted.length, rejected: [] };
   }
@@ -163,22 +175,23 @@ export class MessageAcceptor {
     }
   }
 
-  private emit(source: string, { portion, messages, rejected }: Step): void {
+  private emit(source: string, { portion, messages, rejected, refused }: Step, { sender, sentAt }: PostingFacts): void {
     if (!this.accepted$.observed) return;
     const destinationsOf = (message: AcceptedMessage) => this.router.destinationsOf(source, message);
-    this.accepted$.next({ source, messages, rejected, deliveries: portion.deliveries, destinationsOf });
+    const { deliveries } = portion;
+    this.accepted$.next({ source, messages, rejected, refused, sender, sentAt, deliveries, destinationsOf });
   }
 
   /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */
-  private *steps(source: string, posted: PostedMessage[], sentAt: unknown, isRecorded: boolean): Generator<Step, void> {
-    const receivedAt = Date.now();
+  private *steps(source: string, posted: PostedMessage[], facts: PostingFacts): Generator<Step, void> {
+    const { sentAt, isRecorded = false, receivedAt = Date.now() } = facts;
     const acceptedAt = this.queue.now();
     const active = activeTraceText(); // for messages of other SDKs: the trace of their request
     const trace = active && !isRecorded ? toPostedTrace(active) : active;
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {
       // Apart from the generator, which costs single events most: bench/journal.md, "Beside the version before portions".
-      const messages = this.check(posted, start, step.rejected, receivedAt, sentAt, isRecorded);
+      const messages = this.check(posted, start, step, receivedAt, sentAt, isRecorded);
       for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
         step.portion.add(delivery);
         if (!step.portion.isFull) continue;
@@ -193,11 +206,11 @@ export class MessageAcceptor {
     yield step;
   }
 
-  /** Returns the valid ones of `CHECKED` messages, and adds the others to `rejected`. */
+  /** Returns the valid ones of `CHECKED` messages, and adds the others to `rejected` and `refused`. */
   private check(
     posted: PostedMessage[],
     start: number,
-    rejected: RejectedMessage[],
+    { rejected, refused }: Step,
     receivedAt: number,
     sentAt: unknown,
     isRecorded: boolean,
@@ -208,6 +221,7 @@ export class MessageAcceptor {
       const fault = findPostedFault(posted[index]!);
       if (fault) {
         rejected.push({ index, ...fault });
+        refused.push({ posted: posted[index]!, fault });
         this.metrics?.reject(fault.code);
       } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt, isRecorded));
     }

@@ -18,6 +18,7 @@ import {
   type SweptRecords,
 } from './delivery.interface.js';
 import { checkSearch, type DeliveryPortion, type DeliverySearch } from './delivery-search.js';
+import { KeptRefusals } from './kept-refusals.js';
 import type { PeerChannel } from './peer-channel.interface.js';
 import { checkPage, checkQuery, matches } from './query.util.js';
 import type { RegistryStore } from './registry-store.interface.js';
@@ -60,6 +61,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   readonly registry: RegistryStore = this.store.registry;
   /** Stores per-minute figures; usable while the queue is open. */
   readonly series: SeriesStore = this.store.series;
+  /** Keeps the messages that ingest has refused; usable while the queue is open. */
+  readonly refusals = new KeptRefusals(this.store.refusals, this.retention.refused);
   /** Connects the processes that share the store; usable while the queue is open. */
   readonly peers: PeerChannel | undefined = this.store.peers;
   private readonly feeds = new Map<string, DestinationFeed>();
@@ -310,9 +313,11 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   /**
    * Removes records of delivered and dead deliveries past their retention, in a destination those first that ended
    * first. If there are more than the `count` of a state, the destinations with the most records give up theirs: none has
-   * more than another that loses some, except for the remainder of the division.
+   * more than another that loses some, except for the remainder of the division. Also removes refused messages past
+   * their age.
    */
-  sweep(): Promise<SweptRecords> {
+  async sweep(): Promise<SweptRecords> {
+    await this.refusals.sweep();
     return this.store.sweep(this.retention, this.now());
   }
 

@@ -33,10 +33,16 @@ export interface RetentionOptions {
    * @default { age: 86_400_000, count: 1_000_000 } (a day)
    */
   messageIds?: RetentionBound;
+  /**
+   * Messages that ingest has refused, up to 32 KiB of each, in processes with the option `admin`. `count` is the maximum
+   * number of each source, whose oldest are removed. `{ count: 0 }` keeps none.
+   * @default { age: 604_800_000, count: 1_000 } (7 days)
+   */
+  refused?: RetentionBound;
 }
 
 /** Retention bounds, with defaults filled in. */
-export type Retention = Record<'delivered' | 'dead' | 'messageIds', Required<RetentionBound>>;
+export type Retention = Record<'delivered' | 'dead' | 'messageIds' | 'refused', Required<RetentionBound>>;
 
 class Bound implements Required<RetentionBound> {
   @Must('be a whole number, 0 or above', isWholeNumber)
@@ -55,6 +61,11 @@ class MessageIdBound extends Bound {
   override count: number = 1_000_000;
 }
 
+class RefusedBound extends Bound {
+  override age: number = 7 * 24 * HOUR;
+  override count: number = 1_000;
+}
+
 class CheckedRetention implements Retention {
   @MustNest('be an object')
   delivered: Bound = new Bound();
@@ -64,6 +75,9 @@ class CheckedRetention implements Retention {
 
   @MustNest('be an object')
   messageIds: Bound = new MessageIdBound();
+
+  @MustNest('be an object')
+  refused: Bound = new RefusedBound();
 }
 
 /** Options that all queue factories have. */
@@ -87,11 +101,12 @@ export function toQueueOptions<T extends QueueOptions>(
   if (typeof given !== 'object' || given === null) throw new OptionsError(factory, ['the options must be an object']);
   const options = toOptions(type, given);
   options.retention = toOptions(CheckedRetention, given.retention);
-  const { delivered, dead, messageIds } = given.retention ?? {};
+  const { delivered, dead, messageIds, refused } = given.retention ?? {};
   Object.assign(options.retention ?? {}, {
     delivered: toOptions(Bound, delivered),
     dead: toOptions(DeadBound, dead),
     messageIds: toOptions(MessageIdBound, messageIds),
+    refused: toOptions(RefusedBound, refused),
   });
   throwFaults(factory, [...findOptionFaults(options), ...findMore(options)]);
   return options;

@@ -55,7 +55,7 @@ describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (en
     await first!.settle(delivered());
     const { store } = queue as unknown as { store: DeliveryStore };
     const never = { age: 3_600_000, count: 1_000 };
-    const retention = { delivered: { ...never, age: 0 }, dead: never, messageIds: never };
+    const retention = { delivered: { ...never, age: 0 }, dead: never, messageIds: never, refused: never };
     expect((await store.sweep(retention, between)).removed).toBe(1);
     expect(await names()).toEqual(['first']);
   });

@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 
 import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
-import type { Acceptance, Refusal } from '../../ingest/ingest.result.js';
+import type { Acceptance, Refusal, ResubmissionRequest, ResubmissionResult } from '../../ingest/ingest.result.js';
 import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../../queue/delivery.queue.js';
 import type { QueueFigures } from '../../observe/queue.figures.js';
@@ -30,10 +30,11 @@ export interface AdminProcess {
   readonly prefix: string;
   readonly acceptor: { readonly accepted$: Observable<Acceptance> };
   readonly ingest: { readonly refused$: Observable<Refusal> } | undefined;
-  readonly queue: Pick<DeliveryQueue, 'series' | 'peers' | 'search' | 'visit' | 'inTurn'>;
+  readonly queue: Pick<DeliveryQueue, 'series' | 'refusals' | 'peers' | 'search' | 'visit' | 'inTurn'>;
   readonly figures: QueueFigures;
   readonly dispatcher: { readonly downNames: string[] };
   readonly deletion: Pick<UserDeletion, 'preview'>;
+  readonly resubmission: { run(request: ResubmissionRequest): Promise<ResubmissionResult> };
   readonly explainer: { explainDelivery(record: DeliveryRecord): Promise<object> };
   readonly metrics: readonly Metric[];
   readonly audit: AuditLog;
