@@ -31,7 +31,7 @@ export class PostgresRefusalStore implements RefusalStore {
         records.map(({ id }) => id),
         records.map(({ source }) => encodeText(source)),
         records.map(({ head }) => head),
-        records.map(({ text }) => encodeText(text)),
+        records.map(({ text }) => text),
       ],
     );
     // Rows that another process is removing are skipped.
@@ -76,7 +76,7 @@ export class PostgresRefusalStore implements RefusalStore {
       `SELECT id, head, text FROM ${this.table} WHERE source = $1 AND id = ANY($2::text[]) ORDER BY id DESC`,
       [encodeText(source), ids],
     );
-    return rows.map((row) => ({ ...row, source, text: decodeText(row.text) }));
+    return rows.map((row) => ({ ...row, source }));
   }
 
   async update(source: string, heads: Pick<RefusalRecord, 'id' | 'head'>[]): Promise<void> {

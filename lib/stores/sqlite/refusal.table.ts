@@ -64,7 +64,7 @@ export class RefusalTable {
 
   read(source: string, ids: string[]): RefusalRecord[] {
     const newestFirst = [...ids].sort().reverse();
-    return newestFirst.flatMap((id) => (this.statements.read.get(source, id) as RefusalRecord | undefined) ?? []);
+    return newestFirst.flatMap((id) => this.statements.read.all(source, id) as RefusalRecord[]);
   }
 
   update(source: string, heads: Pick<RefusalRecord, 'id' | 'head'>[]): void {
@@ -72,7 +72,7 @@ export class RefusalTable {
   }
 
   remove(source: string, ids: string[]): number {
-    return ids.filter((id) => this.statements.remove.get(source, id) !== undefined).length;
+    return ids.filter((id) => this.statements.remove.all(source, id).length > 0).length;
   }
 
   removeOld(before: number, most: number): number {

@@ -1,6 +1,5 @@
 import type { MessageFault } from '../../client/message/message.rules.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
-import type { RefusalFilter } from '../queue/kept-refusals.js';
 import type { AcceptedMessage } from './accepted-message.js';
 import type { PostedMessage } from './posted-message.interface.js';
 import type { Sender } from './sender.js';
@@ -56,21 +55,4 @@ export interface Refusal {
   route?: string | undefined;
   /** Returns the body, without write keys; undefined if it was not read. */
   text?: (() => string) | undefined;
-}
-
-/** Refused messages to be sent again: those with these ids, or as many as expected that match. */
-export interface ResubmissionRequest extends RefusalFilter {
-  source: string;
-  ids?: string[] | undefined;
-  expected?: number | undefined;
-}
-
-/** What became of refused messages that were sent again. */
-export interface ResubmissionResult {
-  /** Number of messages that were accepted, and are no longer kept as refused. */
-  accepted: number;
-  /** Number of those that were refused again, with their new reason, or are not kept whole. */
-  refused: number;
-  /** Number of those beyond the first 1,000, which were not sent again. */
-  left: number;
 }

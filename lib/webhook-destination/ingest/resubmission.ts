@@ -2,9 +2,14 @@ import { isPlainObject } from '../../client/message/message.rules.js';
 import { RelayError } from '../../client/relay.error.js';
 import { toJsonText } from '../http/body.reader.js';
 import { RequestError } from '../http/request.error.js';
-import type { KeptRefusals, RefusalReason, WholeRefusal } from '../queue/kept-refusals.js';
+import type {
+  KeptRefusals,
+  RefusalReason,
+  ResubmissionRequest,
+  ResubmissionResult,
+  WholeRefusal,
+} from '../queue/kept-refusals.js';
 import { findPostedFault } from './accepted-message.js';
-import type { ResubmissionRequest, ResubmissionResult } from './ingest.result.js';
 import type { MessageRoute } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
 import { ParsedMessage } from './parsed-message.js';
@@ -100,7 +105,7 @@ export class Resubmission {
       }
     } catch (error) {
       if (error instanceof RequestError) {
-        const { code, field, message } = error;
+        const { code, field = 'body', message } = error;
         return { code, field, message };
       }
       throw error;

@@ -17,7 +17,7 @@ export interface Sender {
 
 /** @param request undefined for messages of this process */
 export function toSender(writeKey: string | undefined, request?: IncomingMessage): Sender {
-  const userAgent = request?.headers['user-agent']?.slice(0, MAX_USER_AGENT);
+  const userAgent = request?.headers['user-agent']?.slice(0, MAX_USER_AGENT) || undefined;
   const conceal = (text: string) => {
     const masked = text.replace(KEY_MEMBER, `$1"${MASK}"`);
     if (!writeKey) return masked;

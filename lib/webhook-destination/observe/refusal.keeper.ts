@@ -89,7 +89,7 @@ export class RefusalKeeper {
     }
   }
 
-  private keepRequest({ source, code, field, message, status, sender, route, text }: Refusal): void {
+  private keepRequest({ source, code, field = 'body', message, status, sender, route, text }: Refusal): void {
     if (source === undefined || status >= 500 || NOT_KEPT.includes(status)) return;
     this.keep(source, () => {
       const whole = text?.();
@@ -178,11 +178,12 @@ function describeMessage(
 function cut(whole: string | undefined): Pick<NewRefusal, 'text' | 'bytes' | 'isWhole'> {
   if (whole === undefined) return { text: '', bytes: undefined, isWhole: false };
   const bytes = Buffer.byteLength(whole);
-  if (bytes <= MAX_TEXT) return { text: whole, bytes, isWhole: true };
+  if (bytes <= MAX_TEXT && !whole.includes('\0')) return { text: whole, bytes, isWhole: true };
   const text = Buffer.from(whole)
     .subarray(0, MAX_TEXT)
     .toString()
-    .replace(/\ufffd$/, '');
+    .replace(/\ufffd$/, '')
+    .replaceAll('\0', '\ufffd');
   return { text, bytes, isWhole: false };
 }
 

@@ -10,8 +10,8 @@ const PORTION = 500;
 export interface RefusalReason {
   /** Code of the rule that it breaks. */
   code: string;
-  /** The field at fault, if there is one. */
-  field?: string | undefined;
+  /** The field at fault, or `body`. */
+  field: string;
   /** The rule. */
   message: string;
 }
@@ -65,15 +65,15 @@ export interface WholeRefusal extends KeptRefusal, Pick<Head, 'sentAt'> {
 export interface RefusalFilter {
   code?: string | undefined;
   field?: string | undefined;
-  /** The library, or else the `User-Agent`, of the sender. */
+  /** The library, or else the `User-Agent`, of the sender, or else `unknown`. */
   sdk?: string | undefined;
 }
 
 /** Refused messages with the same reason from the same SDK. */
 export interface RefusalGroup {
   code: string;
-  field?: string | undefined;
-  sdk?: string | undefined;
+  field: string;
+  sdk: string;
   /** The rule, as the newest of them broke it. */
   message: string;
   count: number;
@@ -82,9 +82,25 @@ export interface RefusalGroup {
   oldest: number;
 }
 
-/** The SDK that sent a message, as far as it is known. */
-function sdkOf({ library, userAgent }: RefusalFacts): string | undefined {
-  return library ?? userAgent;
+/** Refused messages to be sent again: those with these ids, or as many as expected that match. */
+export interface ResubmissionRequest extends RefusalFilter {
+  source: string;
+  ids?: string[] | undefined;
+  expected?: number | undefined;
+}
+
+/** What became of refused messages that were sent again. */
+export interface ResubmissionResult {
+  /** Number of messages that were accepted, and are no longer kept as refused. */
+  accepted: number;
+  /** Number of those that were refused again, with their new reason, or are not kept whole. */
+  refused: number;
+  /** Number of those beyond the first 1,000, which were not sent again. */
+  left: number;
+}
+
+function sdkOf({ library, userAgent }: RefusalFacts): string {
+  return library ?? userAgent ?? 'unknown';
 }
 
 /** The messages that ingest has refused, for as long as `retention.refused` keeps them. */

@@ -8,7 +8,7 @@ export interface RefusalRecord {
   source: string;
   /** JSON of what is known of the message. */
   head: string;
-  /** Its text, at most 32 KiB. */
+  /** Its text, at most 32 KiB, without NUL characters. */
   text: string;
 }
 

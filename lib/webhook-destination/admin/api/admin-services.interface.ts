@@ -2,8 +2,9 @@ import type { Observable } from 'rxjs';
 
 import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
-import type { Acceptance, Refusal, ResubmissionRequest, ResubmissionResult } from '../../ingest/ingest.result.js';
+import type { Acceptance, Refusal } from '../../ingest/ingest.result.js';
 import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/delivery.interface.js';
+import type { ResubmissionRequest, ResubmissionResult } from '../../queue/kept-refusals.js';
 import type { DeliveryQueue } from '../../queue/delivery.queue.js';
 import type { QueueFigures } from '../../observe/queue.figures.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';

@@ -14,7 +14,7 @@ const SOURCE_FIELD = { source: 'name of the source; required' };
 const FILTER_FIELDS = {
   code: 'code of the rule that is broken',
   field: 'the field at fault',
-  sdk: 'library of the sender, or else its User-Agent',
+  sdk: 'library of the sender, or else its User-Agent, or else unknown',
 };
 
 const TEXT: Schema = { type: 'string' };
