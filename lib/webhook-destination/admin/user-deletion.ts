@@ -40,7 +40,7 @@ export interface DeletionPreview {
 /** Maximum number of receivers that a preview names. */
 const MAX_RECEIVERS = 100;
 
-/** Removes users' deliveries, and sends delete notifications to the receivers. */
+/** Removes the deliveries and refused messages of users, and sends delete notifications to the receivers. */
 export class UserDeletion {
   /** @param store queues the notices durably, beyond its size limit as well; resolves with their number */
   constructor(
