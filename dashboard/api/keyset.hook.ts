@@ -15,7 +15,7 @@ export interface Portion<T> {
 
 /** Loads a portion of a list, whose rows are in a field with the name of the route. */
 export async function getPortion<T>(
-  route: 'deliveries' | 'destinations' | 'sources',
+  route: 'deliveries' | 'destinations' | 'refusals' | 'sources',
   query: Query,
   signal: AbortSignal,
   isPoll?: boolean,

@@ -87,7 +87,7 @@ const adminErrors = {
   query_invalid: 400, // a field of the query is unknown, empty, given twice or breaks a rule
   path_invalid: 400, // the path is not percent-encoded UTF-8
   field_unknown: 400, // the body has a field that the request does not have
-  expected_invalid: 400, // `expected` of a replay is not a whole number, or too large
+  expected_invalid: 400, // `expected` of a replay or resubmission is not a whole number, or too large
   rate_invalid: 400, // `rate` of a replay is not a whole number from 1 to 10,000
   state_invalid: 400, // `state` of a replay is not `waiting`, `delivered` or `dead`
   too_many_users: 400, // a deletion names too many users
@@ -99,12 +99,13 @@ const adminErrors = {
   cross_site: 403, // a page of another origin sent the request, or the cookie of a session came without a sign of its own page
   route_unknown: 404, // the API has no such route
   delivery_unknown: 404, // the queue has no delivery with this id
+  refusal_unknown: 404, // the source has no refused message with this id
   replay_unknown: 404, // no process that shares the queue has a replay of this id
   sign_in_unknown: 404, // sign-in is up to the application's guard
   file_unknown: 404, // the dashboard has no such file
   method_unknown: 405, // the route has no such method
   delivery_not_replayed: 409, // the delivery is queued or being delivered, or not in the `state` that the request has
-  expected_differs: 409, // another number of deliveries matches than `expected`; nothing was replayed
+  expected_differs: 409, // another number of deliveries or refused messages matches than `expected`; nothing was replayed or resubmitted
   content_type_not_json: 415, // `Content-Type` is not `application/json`
   failed: 500, // the request failed; the application's log has the reason
   starting: 503, // the application is still starting. Retry

@@ -13,6 +13,7 @@ import type { ControllerRoute } from './http/route.controller.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestOptions } from './ingest/ingest.options.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
+import { Resubmission } from './ingest/resubmission.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import { RelayMetrics } from './observe/relay-metrics.js';
 import type { DeliveryCount } from './queue/delivery.interface.js';
@@ -40,6 +41,7 @@ export class RelaySteps {
   readonly sourceManager: SourceManager;
   readonly destinationManager: DestinationManager;
   readonly deletion: UserDeletion;
+  readonly resubmission: Resubmission;
   /** Path prefix of all routes. */
   readonly prefix: string;
   /** Undefined if the options disable ingest. */
@@ -82,6 +84,7 @@ export class RelaySteps {
     this.countSurplus = (surplus) => metrics?.removeSurplus(surplus);
     this.observeMetrics = () => metrics && telemetry?.observe?.(metrics.all);
     this.acceptor = new MessageAcceptor(router, this.queue, metrics);
+    this.resubmission = new Resubmission(this.sources, this.acceptor, this.queue.refusals);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, metrics);
     for (const destination of destinations) this.dispatcher.put(destination);
     const tokens = namedTokens(admin).map(({ token }) => token);

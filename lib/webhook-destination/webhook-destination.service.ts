@@ -11,6 +11,7 @@ import type { InProcessProducer } from './ingest/in-process-ingest.interface.js'
 import type { AcceptResult } from './ingest/ingest.result.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
 import { toPosted } from './ingest/recorded-message.js';
+import { toSender } from './ingest/sender.js';
 import type { Explanation } from './message.explainer.js';
 import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery.interface.js';
 import { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
@@ -99,8 +100,9 @@ export class WebhookDestinationService {
     }
     const source = await this.sourceOf(writeKey);
     const posted = messages.map((message) => new ParsedMessage(message));
-    if (transaction !== undefined) return this.steps.acceptor.acceptIn(transaction, source, posted, sentAt);
-    return this.steps.acceptor.accept(source, posted, sentAt);
+    const facts = { sentAt, sender: toSender(writeKey) };
+    if (transaction !== undefined) return this.steps.acceptor.acceptIn(transaction, source, posted, facts);
+    return this.steps.acceptor.accept(source, posted, facts);
   }
 
   /**
@@ -179,8 +181,9 @@ export class WebhookDestinationService {
     const { acceptor } = this.steps;
     const posted = messages.map(toPosted);
     // In process, sender and relay share a clock.
-    if (transaction !== undefined) return acceptor.acceptIn(transaction, source, posted, new Date(), true);
-    return acceptor.accept(source, posted, new Date(), true);
+    const facts = { sentAt: new Date(), isRecorded: true, sender: toSender(writeKey) };
+    if (transaction !== undefined) return acceptor.acceptIn(transaction, source, posted, facts);
+    return acceptor.accept(source, posted, facts);
   }
 
   /** @internal */

@@ -28,7 +28,7 @@ const PREFIX = 'relay_fixture';
 /** The fixtures are of any age: nothing in them is too old to be kept or sent. */
 const NEVER = 100 * 365 * 24 * 60 * 60 * 1_000;
 const bound = { age: NEVER, count: 1_000 };
-const retention = { delivered: bound, dead: bound, messageIds: bound };
+const retention = { delivered: bound, dead: bound, messageIds: bound, refused: bound };
 
 const cleanUp = useCleanUps();
 let receiver: Receiver;

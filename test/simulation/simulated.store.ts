@@ -1,8 +1,10 @@
 import { Observable, Subject } from 'rxjs';
 
+import { MemoryRefusalStore } from '../../lib/stores/memory/memory-refusal.store.js';
 import type { DeliveryCount, QueueCondition } from '../../lib/webhook-destination/queue/delivery.interface.js';
 import type { CheckedSearch } from '../../lib/webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../lib/webhook-destination/queue/query.util.js';
+import type { RefusalStore } from '../../lib/webhook-destination/queue/refusal-store.interface.js';
 import type { RegistryStore } from '../../lib/webhook-destination/queue/registry-store.interface.js';
 import type { Retention } from '../../lib/webhook-destination/queue/retention.options.js';
 import type { SeriesRecord, SeriesStore } from '../../lib/webhook-destination/queue/series-store.interface.js';
@@ -50,6 +52,8 @@ export class SimulatedStore implements DeliveryStore {
   });
   readonly registry: RegistryStore;
   readonly series: SeriesStore;
+  /** No scenario has refused messages. */
+  readonly refusals: RefusalStore = new MemoryRefusalStore();
   owner: StoreOwner | undefined;
   private mark = 0;
   private renewedAt = -Infinity;

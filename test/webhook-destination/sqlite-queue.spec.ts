@@ -36,6 +36,7 @@ describe('The file of the SQLite queue', () => {
         delivered: { age: 24 * HOUR, count: 10_000 },
         dead: { age: 30 * 24 * HOUR, count: 100_000 },
         messageIds: { age: 24 * HOUR, count: 1_000_000 },
+        refused: { age: 7 * 24 * HOUR, count: 1_000 },
       },
     });
   });

@@ -73,8 +73,8 @@ export function LastSeen({ lastSeenAt }: SourceFigures) {
 /** Refused requests without a known write key. */
 function UnknownKeys() {
   const { answer, error, reload } = useAnswer(
-    (signal, isPoll) => get<SourceFigures>('refusals', { signal, isPoll }),
-    'refusals',
+    (signal, isPoll) => get<SourceFigures>('refusals/keyless', { signal, isPoll }),
+    'keyless',
     EVERY,
   );
   if (answer ? refusedCount(answer) === 0 : !error) return null;

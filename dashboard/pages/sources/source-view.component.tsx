@@ -10,7 +10,9 @@ import { HOUR, toSpans } from '../../components/span.util.js';
 import { Table } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
+import { RefusedMessages } from './refused-messages.component.js';
 import { Refusals } from './refusals.component.js';
+import { NothingSeen } from './nothing-seen.component.js';
 import { rateOf, refusedCount, type Source, toRate } from './source.answer.js';
 import { LastSeen } from './source-list.component.js';
 
@@ -51,6 +53,7 @@ export function SourceView({ name }: { name: string }) {
             </div>
             <Reasons source={answer} />
           </div>
+          <RefusedMessages source={name} />
         </>
       )}
     </>
@@ -74,6 +77,7 @@ function Status({ source: { name, fault, figures, previousKeyUntil, createdAt, u
           ['Changed', updatedAt && <Time at={updatedAt} />],
         ]}
       />
+      {figures.lastSeenAt === null && <NothingSeen />}
       <p>
         <a href={hrefOf('deliveries', { source: name })}>Deliveries of its messages</a>
       </p>

@@ -73,6 +73,7 @@ function Receivers({ body }: { body: object }) {
   );
 }
 
-function toOutcome({ purged, notifications }: DeletionResult): string {
-  return `${countOf(purged, 'delivery', 'deliveries')} deleted, ${countOf(notifications, 'delete notification', 'delete notifications')} queued.`;
+function toOutcome({ purged, refused, notifications }: DeletionResult): string {
+  const removed = refused > 0 ? ` and ${countOf(refused, 'refused message', 'refused messages')}` : '';
+  return `${countOf(purged, 'delivery', 'deliveries')}${removed} deleted, ${countOf(notifications, 'delete notification', 'delete notifications')} queued.`;
 }

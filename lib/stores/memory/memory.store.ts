@@ -42,6 +42,7 @@ import {
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry, isWaiting } from './due-list.js';
 import { EndedRecords } from './ended-records.js';
+import { MemoryRefusalStore } from './memory-refusal.store.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
 import type { SeriesRecord, SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 
@@ -54,6 +55,7 @@ export class MemoryStore implements DeliveryStore {
   readonly due$ = NEVER;
   readonly registry = new MemoryRegistryStore();
   readonly series = new MemorySeriesStore();
+  readonly refusals = new MemoryRefusalStore();
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, oldest first. */
   private readonly entries = new Map<string, Entry>();

@@ -41,6 +41,7 @@ import { DeliveryRecords } from './delivery-records.js';
 import { deliveryStatements } from './delivery.statements.js';
 import { DueDestinations } from './due-destinations.js';
 import { LongStatements } from './long-statements.js';
+import { PostgresRefusalStore } from './postgres-refusal.store.js';
 import { PostgresRegistryStore } from './postgres-registry.store.js';
 import { PostgresSeriesStore } from './postgres-series.store.js';
 import { PostgresSignals } from './postgres-signals.js';
@@ -82,6 +83,7 @@ export class PostgresStore implements DeliveryStore {
   private owner: StoreOwner | undefined;
   readonly registry = new PostgresRegistryStore(this.database, this.signals);
   readonly series = new PostgresSeriesStore(this.database);
+  readonly refusals = new PostgresRefusalStore(this.database);
   readonly transactions: TransactionStore = new TransactionAdditions(
     this.database.schema,
     this.messageIds,

@@ -21,6 +21,7 @@ import {
 import { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { PeerChannel } from '../../webhook-destination/queue/peer-channel.interface.js';
+import type { RefusalStore } from '../../webhook-destination/queue/refusal-store.interface.js';
 import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
@@ -84,6 +85,7 @@ export class BullmqStore implements SharedStore {
   private searched = new SearchedFields();
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
+  readonly refusals: RefusalStore = this.store.refusals;
   readonly transactions = undefined;
   readonly peers: PeerChannel = this.store.signals;
   readonly due$: Observable<string> = merge(

@@ -12,6 +12,7 @@ import { DamageError } from './batch.codec.js';
 import { BatchTable } from './batch.table.js';
 import { DamagedRows } from './damaged-rows.js';
 import { DeliveryTable } from './delivery.table.js';
+import { RefusalTable } from './refusal.table.js';
 import { RegistryTable } from './registry.table.js';
 import { SqliteFile } from './sqlite-file.js';
 import { setLastWrite } from './file-access.util.js';
@@ -36,6 +37,7 @@ import type { SeriesRecord } from '../../webhook-destination/queue/series-store.
 /** The SQL of the queue. It blocks, so it runs only in the worker thread. */
 export class SqliteDatabase {
   readonly file: SqliteFile;
+  readonly refusals: RefusalTable;
   readonly registry: RegistryTable;
   readonly series: SeriesTable;
   readonly walk: SqliteWalk;
@@ -58,6 +60,7 @@ export class SqliteDatabase {
       this.batches = new BatchTable(db);
       this.deliveries = new DeliveryTable(db);
       this.damaged = new DamagedRows(db, this.batches.reader);
+      this.refusals = new RefusalTable(db, this.file);
       this.registry = new RegistryTable(db);
       this.series = new SeriesTable(db);
       this.walk = new SqliteWalk(db, this.batches);

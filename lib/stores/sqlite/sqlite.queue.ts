@@ -87,6 +87,6 @@ const UNBOUNDED = { age: MAX, count: MAX, bytes: MAX };
  * @internal
  */
 export function sqliteTool(path: string, isReadOnly: boolean): DeliveryQueue {
-  const bounds = { delivered: UNBOUNDED, dead: UNBOUNDED, messageIds: UNBOUNDED };
+  const bounds = { delivered: UNBOUNDED, dead: UNBOUNDED, messageIds: UNBOUNDED, refused: UNBOUNDED };
   return new DeliveryQueue(new SqliteStore(path, { messageIds: UNBOUNDED, isReadOnly }), bounds);
 }

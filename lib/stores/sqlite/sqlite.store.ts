@@ -32,6 +32,7 @@ import {
 import { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
+import type { RefusalStore } from '../../webhook-destination/queue/refusal-store.interface.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
 import type { DeliveryPlace, KeyedSearch, Slice, WholeRows } from './delivery-rows.js';
@@ -64,6 +65,15 @@ export class SqliteStore implements DeliveryStore {
   readonly series: SeriesStore = {
     read: (series, from, to) => this.thread.call('series', 'read', series, from, to),
     write: (records, oldest) => this.thread.call('series', 'write', records, oldest),
+  };
+  readonly refusals: RefusalStore = {
+    keep: (records, count) => this.thread.call('refusals', 'keep', records, count),
+    sources: () => this.thread.call('refusals', 'sources'),
+    list: (source, after, limit) => this.thread.call('refusals', 'list', source, after, limit),
+    read: (source, ids) => this.thread.call('refusals', 'read', source, ids),
+    update: (source, heads) => this.thread.call('refusals', 'update', source, heads),
+    remove: (source, ids) => this.thread.call('refusals', 'remove', source, ids),
+    removeOld: (before, most) => this.thread.call('refusals', 'removeOld', before, most),
   };
   private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;

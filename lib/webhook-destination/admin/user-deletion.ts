@@ -25,6 +25,8 @@ export interface DeletionResult {
   notifications: number;
   /** The users' deliveries that were removed from the queue, with bodies and attempts. */
   purged: number;
+  /** The users' refused messages that were removed. */
+  refused: number;
 }
 
 /** Whom a deletion would notify. */
@@ -38,7 +40,7 @@ export interface DeletionPreview {
 /** Maximum number of receivers that a preview names. */
 const MAX_RECEIVERS = 100;
 
-/** Removes users' deliveries, and sends delete notifications to the receivers. */
+/** Removes the deliveries and refused messages of users, and sends delete notifications to the receivers. */
 export class UserDeletion {
   /** @param store queues the notices durably, beyond its size limit as well; resolves with their number */
   constructor(
@@ -58,10 +60,12 @@ export class UserDeletion {
   async request(request: unknown): Promise<DeletionResult> {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
     const trace = activeTraceText();
+    // First, because the purge also overwrites what is left of them.
+    const refused = await this.queue.refusals.removeUsers(userIds, sources);
     // Of any time: what was accepted before the clock was set back seems to be of the future.
     const purged = await this.queue.purge({ userId: userIds, source: sources }, true);
     const notifications = await this.store(this.notices(userIds, sources, trace));
-    return { notifications, purged };
+    return { notifications, purged, refused };
   }
 
   /**

@@ -7,13 +7,14 @@ import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { OptionsError } from '../../common/options.error.js';
 import { admitRequest, answerError, answerJson } from '../http/answer.util.js';
-import { parseBody, readBody } from '../http/body.reader.js';
+import { parseBody, readBody, type RequestBody } from '../http/body.reader.js';
 import { CorsPolicy } from '../http/cors.policy.js';
 import { claimPath, HttpMount, pathOf, type RequestHandler, singleSlashes } from '../http/http.mount.js';
 import { QUEUE_RETRY_AFTER, RequestError } from '../http/request.error.js';
 import type { ControllerRoute } from '../http/route.controller.js';
 import type { IngestOptions } from './ingest.options.js';
 import type { Refusal } from './ingest.result.js';
+import { type Sender, toSender } from './sender.js';
 import { type IngestRoute, ingestRoutes } from './ingest.routes.js';
 import type { MessageAcceptor } from './message.acceptor.js';
 import { readPostedBody } from './posted-body.js';
@@ -28,6 +29,13 @@ const MAX_EXPLAINED = 100;
 
 /** What a request is for: a route, the settings of an SDK, or a preflight of either. */
 type Found = IngestRoute | SettingsRequest | 'preflight';
+
+/** What is known of a request, as far as it has been read. */
+interface Posting {
+  source?: string;
+  sender?: Sender;
+  body?: RequestBody;
+}
 
 /**
  * Authenticates requests of SDKs, accepts their messages, and answers with the result. By default, requests reach it
@@ -103,12 +111,12 @@ export class IngestEndpoint implements RequestHandler<Found> {
     if (!admitRequest(request, response)) return;
     if (found === 'preflight') return this.cors!.answerPreflight(request, response);
     this.cors?.apply(request, response);
-    const sender: Pick<Refusal, 'source'> = {};
+    const posting: Posting = {};
     try {
       const answer =
         typeof found === 'object'
           ? this.settings(found.writeKey, request, response)
-          : await this.take(found, request, sender);
+          : await this.take(found, request, posting);
       if (response.headersSent) return; // an interceptor gave the request up
       this.endConnection(response);
       if (answer instanceof RequestError) answerError(request, response, answer);
@@ -117,7 +125,7 @@ export class IngestEndpoint implements RequestHandler<Found> {
       this.endConnection(response);
       const refusal = this.toRequestError(error);
       if (refusal === error) this.refusals?.reject(refusal.code); // otherwise the acceptor has counted it
-      this.refused$.next({ ...sender, code: refusal.code });
+      if (this.refused$.observed) this.refused$.next(describe(refusal, posting, found));
       if (response.headersSent) return;
       answerError(request, response, refusal);
     }
@@ -141,9 +149,9 @@ export class IngestEndpoint implements RequestHandler<Found> {
 
   /**
    * Resolves with the answer. A rejected message is part of an answer, and was counted when it was found.
-   * @param sender receives the source once it is known
+   * @param posting receives what is known of the request
    */
-  private async take(route: IngestRoute, request: IncomingMessage, sender: Pick<Refusal, 'source'>): Promise<object> {
+  private async take(route: IngestRoute, request: IncomingMessage, posting: Posting): Promise<object> {
     if (route === 'metrics') {
       this.admission.admitKeyless(request);
       parseBody(await readBody(request));
@@ -151,13 +159,14 @@ export class IngestEndpoint implements RequestHandler<Found> {
     }
     // A key in the header is checked before the body is read.
     const key = readKeyOfHeader(request.headers.authorization);
-    const known = key === undefined ? undefined : this.sourceOf(key, request, sender);
-    const { writeKey, sentAt, messages } = readPostedBody(route, await readBody(request));
+    const known = key === undefined ? undefined : this.sourceOf(key, request, posting);
+    const body = (posting.body = await readBody(request));
+    const { writeKey, sentAt, messages } = readPostedBody(route, body);
     // Mobile SDKs send the key only in the body.
     const source =
-      known ?? this.sourceOf(typeof writeKey === 'string' && writeKey ? writeKey : undefined, request, sender);
+      known ?? this.sourceOf(typeof writeKey === 'string' && writeKey ? writeKey : undefined, request, posting);
 
-    const { rejected } = await this.acceptor.accept(source, messages(), sentAt);
+    const { rejected } = await this.acceptor.accept(source, messages(), { sentAt, sender: posting.sender });
     const [first] = rejected;
     if (first && route !== 'batch') return new RequestError(first.code, first.message, first.field);
     if (!first) return SUCCESS;
@@ -166,9 +175,10 @@ export class IngestEndpoint implements RequestHandler<Found> {
     return { ...SUCCESS, rejected: rejected.slice(0, MAX_EXPLAINED), moreRejected: others };
   }
 
-  private sourceOf(key: string | undefined, request: IncomingMessage, sender: Pick<Refusal, 'source'>): string {
+  private sourceOf(key: string | undefined, request: IncomingMessage, posting: Posting): string {
     const source = this.admission.authenticate(key, request);
-    sender.source = source;
+    posting.source = source;
+    posting.sender = toSender(key, request);
     this.admission.admit(source, request);
     return source;
   }
@@ -181,4 +191,16 @@ export class IngestEndpoint implements RequestHandler<Found> {
     const message = `the queue is not accepting messages; try again in ${QUEUE_RETRY_AFTER} s`;
     return new RequestError('queue_unavailable', message);
   }
+}
+
+/** Describes a refused request, for those who observe it. */
+function describe(
+  { code, field, message, status }: RequestError,
+  { source, sender, body }: Posting,
+  found: Found,
+): Refusal {
+  const route = typeof found === 'string' ? found : undefined;
+  const textOf = (read: RequestBody) => ('bytes' in read ? read.bytes.toString() : JSON.stringify(read.value));
+  const text = body && sender && (() => sender.conceal(textOf(body)));
+  return { source, code, field, message, status, sender, route, text };
 }

@@ -1,6 +1,8 @@
 import type { MessageFault } from '../../client/message/message.rules.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
 import type { AcceptedMessage } from './accepted-message.js';
+import type { PostedMessage } from './posted-message.interface.js';
+import type { Sender } from './sender.js';
 
 /** A message that was not accepted, and why. */
 export interface RejectedMessage extends MessageFault {
@@ -16,6 +18,12 @@ export interface AcceptResult {
   rejected: RejectedMessage[];
 }
 
+/** A message that was not accepted, and the rule that it breaks. */
+export interface RefusedMessage {
+  posted: PostedMessage;
+  fault: MessageFault;
+}
+
 /** Messages of one request, once the valid ones are in the queue. A large request has several acceptances. */
 export interface Acceptance {
   source: string;
@@ -28,6 +36,11 @@ export interface Acceptance {
   /** Messages that have destinations, and are not sent again to any of them. */
   duplicates: AcceptedMessage[];
   rejected: RejectedMessage[];
+  /** The rejected messages themselves. */
+  refused: RefusedMessage[];
+  sender?: Sender | undefined;
+  /** When the sender posted them, by its own clock. */
+  sentAt?: unknown;
   /** Returns the names of the destinations of a message: those that it is sent to, and those it is not sent again to. */
   destinationsOf: (message: AcceptedMessage) => { destinations: string[]; repeated: string[] };
 }
@@ -38,4 +51,14 @@ export interface Refusal {
   source?: string | undefined;
   /** Code of the rule that the request broke. */
   code: string;
+  field?: string | undefined;
+  /** The rule. */
+  message: string;
+  /** Status of the answer. */
+  status: number;
+  sender?: Sender | undefined;
+  /** Last part of the path it was posted to. */
+  route?: string | undefined;
+  /** Returns the body, without write keys; undefined if it was not read. */
+  text?: (() => string) | undefined;
 }

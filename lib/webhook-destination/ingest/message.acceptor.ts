@@ -12,8 +12,9 @@ import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
 import { AcceptedMessage, findPostedFault } from './accepted-message.js';
 import { MAX_MESSAGES } from './batch.parser.js';
-import type { Acceptance, AcceptResult, RejectedMessage } from './ingest.result.js';
+import type { Acceptance, AcceptResult, RefusedMessage, RejectedMessage } from './ingest.result.js';
 import type { PostedMessage } from './posted-message.interface.js';
+import type { Sender } from './sender.js';
 import { StoringLimit } from './storing.limit.js';
 
 /** Number of messages that are checked and routed together. */
@@ -47,6 +48,18 @@ class Step {
   readonly portion = new Portion();
   messages: AcceptedMessage[] = [];
   readonly rejected: RejectedMessage[] = [];
+  readonly refused: RefusedMessage[] = [];
+}
+
+/** What is known of posted messages besides their source. */
+export interface PostingFacts {
+  /** When the sender posted the messages, by its own clock. */
+  sentAt?: unknown;
+  /** Whether they were recorded in this process. */
+  isRecorded?: boolean;
+  sender?: Sender | undefined;
+  /** When they were received, in ms since the epoch. Default: now. */
+  receivedAt?: number;
 }
 
 /** Finds the repeated messages of a request, whose deliveries may be in several portions. */
@@ -101,23 +114,21 @@ export class MessageAcceptor {
    * Resolves once the valid messages are stored durably in the queue; the result names the others. Many deliveries are
    * stored in portions. Rejects if the queue cannot store them.
    *
-   * @param sentAt when the sender posted the messages, by its own clock
-   * @param isRecorded whether they were recorded in this process
    * @throws {PartlyAcceptedError} if portions are stored and another one cannot be; otherwise no message is accepted
    */
-  async accept(source: string, posted: PostedMessage[], sentAt?: unknown, isRecorded = false): Promise<AcceptResult> {
+  async accept(source: string, posted: PostedMessage[], facts: PostingFacts = {}): Promise<AcceptResult> {
     const rejected: RejectedMessage[] = [];
     const repeats = new RepeatedMessages();
     let accepted = 0;
     let portions = 0;
     try {
-      for (const step of this.steps(source, posted, sentAt, isRecorded)) {
+      for (const step of this.steps(source, posted, facts)) {
         if (portions > 0) await setImmediate(); // others have their turn
         const repeated = await this.store(step.portion, { isBegun: portions > 0 });
         portions++;
         accepted += step.messages.length;
         for (const message of step.rejected) rejected.push(message);
-        this.count(source, step, repeats, repeated);
+        this.count(source, step, repeats, repeated, facts);
       }
     } catch (error) {
       this.metrics?.reject('queue_unavailable');
@@ -138,12 +149,11 @@ export class MessageAcceptor {
     transaction: unknown,
     source: string,
     posted: PostedMessage[],
-    sentAt?: unknown,
-    isRecorded = false,
+    facts: PostingFacts = {},
   ): Promise<AcceptResult> {
     const write = this.queue.join(transaction);
     const steps: Step[] = [];
-    for (const step of this.steps(source, posted, sentAt, isRecorded)) {
+    for (const step of this.steps(source, posted, facts)) {
       const [refused] = step.rejected;
       if (refused) {
         const subject = posted.length > 1 ? `messages[${refused.index}]: ` : '';
@@ -161,7 +171,7 @@ export class MessageAcceptor {
         return written.repeated;
       };
       const repeated = await this.store(step.portion, { isBegun: index > 0, add });
-      void ended?.then((isCommitted) => isCommitted && this.count(source, step, repeats, repeated));
+      void ended?.then((isCommitted) => isCommitted && this.count(source, step, repeats, repeated, facts));
     }
     return { accepted: posted.length, rejected: [] };
   }
@@ -208,7 +218,7 @@ export class MessageAcceptor {
   }
 
   /** Counts what became of a step, and emits it. */
-  private count(source: string, step: Step, repeats: RepeatedMessages, repeated: NewDelivery[]): void {
+  private count(source: string, step: Step, repeats: RepeatedMessages, repeated: NewDelivery[], { sender, sentAt }: PostingFacts): void {
     const { messages, duplicates, skipped } = repeats.of(step, repeated);
     this.metrics?.repeat(duplicates.length);
     if (!this.accepted$.observed) return;
@@ -219,6 +229,9 @@ export class MessageAcceptor {
       messages,
       duplicates,
       rejected: step.rejected,
+      refused: step.refused,
+      sender,
+      sentAt,
       deliveries: known.size === 0 ? all : all.filter((delivery) => !known.has(delivery)),
       repeated,
       destinationsOf: (message) => {
@@ -230,15 +243,15 @@ export class MessageAcceptor {
   }
 
   /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */
-  private *steps(source: string, posted: PostedMessage[], sentAt: unknown, isRecorded: boolean): Generator<Step, void> {
-    const receivedAt = Date.now();
+  private *steps(source: string, posted: PostedMessage[], facts: PostingFacts): Generator<Step, void> {
+    const { sentAt, isRecorded = false, receivedAt = Date.now() } = facts;
     const acceptedAt = this.queue.now();
     const active = activeTraceText(); // for messages of other SDKs: the trace of their request
     const trace = active && !isRecorded ? toPostedTrace(active) : active;
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {
       // Apart from the generator, which costs single events most: bench/journal.md, "Beside the version before portions".
-      const messages = this.check(posted, start, step.rejected, receivedAt, sentAt, isRecorded);
+      const messages = this.check(posted, start, step, receivedAt, sentAt, isRecorded);
       for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
         step.portion.add(delivery);
         if (!step.portion.isFull) continue;
@@ -253,11 +266,11 @@ export class MessageAcceptor {
     yield step;
   }
 
-  /** Returns the valid ones of `CHECKED` messages, and adds the others to `rejected`. */
+  /** Returns the valid ones of `CHECKED` messages, and adds the others to `rejected` and `refused`. */
   private check(
     posted: PostedMessage[],
     start: number,
-    rejected: RejectedMessage[],
+    { rejected, refused }: Step,
     receivedAt: number,
     sentAt: unknown,
     isRecorded: boolean,
@@ -268,6 +281,7 @@ export class MessageAcceptor {
       const fault = findPostedFault(posted[index]!);
       if (fault) {
         rejected.push({ index, ...fault });
+        refused.push({ posted: posted[index]!, fault });
         this.metrics?.reject(fault.code);
       } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt, isRecorded));
     }

@@ -74,6 +74,14 @@ export class ParsedMessage implements PostedMessage {
   integration(name: string): unknown {
     return memberOf(this.fields.integrations, name) ?? memberOf(this.shared?.value, name);
   }
+
+  whole(): unknown {
+    if (!isPlainObject(this.value)) return this.value;
+    const context = this.context === undefined ? this.fields.context : (JSON.parse(this.context) as unknown);
+    const own = this.fields.integrations;
+    const integrations = this.shared && (own == null || isPlainObject(own)) ? { ...this.shared.value, ...own } : own;
+    return { ...this.value, context, integrations };
+  }
 }
 
 /** Returns a message with text in place of integers in its ids: many SDKs send database keys as numbers. */

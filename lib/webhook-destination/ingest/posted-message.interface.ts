@@ -29,4 +29,6 @@ export interface PostedMessage {
   json(field: TextField): string | undefined;
   /** Returns the value of a name in its `integrations`. */
   integration(name: string): unknown;
+  /** Returns all of the message, with its type and what its batch adds. May throw if it was made in this process. */
+  whole(): unknown;
 }

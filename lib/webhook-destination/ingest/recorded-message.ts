@@ -44,4 +44,8 @@ class RecordedMessage implements PostedMessage {
   integration(name: string): unknown {
     return memberOf(this.value.integrations, name);
   }
+
+  whole(): unknown {
+    return JSON.parse(this.message.json);
+  }
 }

@@ -20,6 +20,7 @@ import {
   type SweptRecords,
 } from './delivery.interface.js';
 import { DeliverySearches } from './delivery.searches.js';
+import { KeptRefusals } from './kept-refusals.js';
 import type { PeerChannel } from './peer-channel.interface.js';
 import { checkPage, checkQuery, matches } from './query.util.js';
 import type { RegistryStore } from './registry-store.interface.js';
@@ -56,6 +57,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   readonly series: SeriesStore = this.store.series;
   /** Reads that take long, in turn. */
   readonly searches = new DeliverySearches(this.store);
+  /** Keeps the messages that ingest has refused; usable while the queue is open. */
+  readonly refusals = new KeptRefusals(this.store.refusals, this.retention.refused);
   /** Connects the processes that share the store; usable while the queue is open. */
   readonly peers: PeerChannel | undefined = this.store.peers;
   /** Fields by whose values deliveries are found at once. */
@@ -296,9 +299,11 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   /**
    * Removes records of delivered and dead deliveries past their retention, in a destination those first that ended
    * first. If there are more than the `count` or `bytes` of a state, the destinations with the most records give up
-   * theirs: none has more than another that loses some, except for the remainder of the division.
+   * theirs: none has more than another that loses some, except for the remainder of the division. Also removes refused
+   * messages past their age.
    */
-  sweep(): Promise<SweptRecords> {
+  async sweep(): Promise<SweptRecords> {
+    await this.refusals.sweep();
     return this.store.sweep(this.retention, this.now());
   }
 

@@ -43,6 +43,12 @@ export interface RetentionOptions {
    * @default { age: 86_400_000, count: 1_000_000 } (a day)
    */
   messageIds?: RetentionBound;
+  /**
+   * Messages that ingest has refused, up to 32 KiB of each, in processes with the option `admin`. `count` is the maximum
+   * number of each source, whose oldest are removed. `{ count: 0 }` keeps none.
+   * @default { age: 604_800_000, count: 1_000 } (7 days)
+   */
+  refused?: RetentionBound;
 }
 
 /** Retention bounds, with defaults filled in. */
@@ -50,6 +56,8 @@ export interface Retention {
   delivered: Required<DeliveredBound>;
   dead: Required<RetentionBound>;
   messageIds: Required<RetentionBound>;
+  /** Of the refused messages of each source. */
+  refused: Required<RetentionBound>;
 }
 
 /** Bounds on the number and size of records. */
@@ -87,6 +95,11 @@ class MessageIdBound extends Bound {
   override count: number = 1_000_000;
 }
 
+class RefusedBound extends Bound {
+  override age: number = 7 * 24 * HOUR;
+  override count: number = 1_000;
+}
+
 class CheckedRetention implements Retention {
   @MustNest('be an object')
   delivered: CheckedDelivered = new CheckedDelivered();
@@ -96,6 +109,9 @@ class CheckedRetention implements Retention {
 
   @MustNest('be an object')
   messageIds: Bound = new MessageIdBound();
+
+  @MustNest('be an object')
+  refused: Bound = new RefusedBound();
 }
 
 /** Options that all queue factories have. */
@@ -121,11 +137,12 @@ export function toQueueOptions<T extends QueueOptions>(
   if (typeof given !== 'object' || given === null) throw new OptionsError(factory, ['the options must be an object']);
   const options = toOptions(type, given);
   options.retention = toOptions(CheckedRetention, given.retention);
-  const { delivered, dead, messageIds } = given.retention ?? {};
+  const { delivered, dead, messageIds, refused } = given.retention ?? {};
   Object.assign(options.retention ?? {}, {
     delivered: toOptions(CheckedDelivered, delivered),
     dead: toOptions(DeadBound, dead),
     messageIds: toOptions(MessageIdBound, messageIds),
+    refused: toOptions(RefusedBound, refused),
   });
   throwFaults(factory, [...findOptionFaults(options), ...findMore(options)]);
   if (delivered?.bytes === undefined) options.retention.delivered.bytes = bytesOf(options);

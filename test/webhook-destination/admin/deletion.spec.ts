@@ -339,7 +339,7 @@ describe('requestDeletion', () => {
     const purge = vi.spyOn(queue, 'purge');
     const userIds = Array.from({ length: 999 }, (_, index) => `u${index}`);
     const result = await relay.service.requestDeletion({ userId: 'u999', userIds });
-    expect(result).toEqual({ notifications: 3_000, purged: 6 });
+    expect(result).toEqual({ notifications: 3_000, purged: 6, refused: 0 });
     expect(purge).toHaveBeenCalledTimes(1);
     expect(add.mock.calls.map(([portion]) => portion.length)).toEqual([2_000, 1_000]);
     expect((await queue.list({ userId: 'other' })).length).toBe(3);

@@ -55,7 +55,8 @@ describe.each(['SQLite', 'memory'])('The records of an embedded queue, %s,', (en
     await first!.settle(delivered());
     const { store } = queue as unknown as { store: DeliveryStore };
     const never = { age: 3_600_000, count: 1_000 };
-    const retention = { delivered: { ...never, age: 0, bytes: 1_000_000 }, dead: never, messageIds: never };
+    const bounds = { dead: never, messageIds: never, refused: never };
+    const retention = { ...bounds, delivered: { ...never, age: 0, bytes: 1_000_000 } };
     expect((await store.sweep(retention, between)).removed).toBe(1);
     expect(await names()).toEqual(['first']);
   });

@@ -21,7 +21,7 @@ import { startRelayApp } from '../../support/relay.app.js';
 import { waitFor } from '../../support/wait-for.js';
 
 const unbounded = { age: Infinity, count: Infinity, bytes: Infinity };
-const retention: Retention = { delivered: unbounded, dead: unbounded, messageIds: unbounded };
+const retention: Retention = { delivered: unbounded, dead: unbounded, messageIds: unbounded, refused: unbounded };
 
 /** The least that an application can make a store of. */
 class OwnStore implements DeliveryStore {
@@ -32,6 +32,15 @@ class OwnStore implements DeliveryStore {
   readonly due$ = NEVER;
   readonly registry = { read: () => Promise.resolve([]), write: () => Promise.resolve(undefined) };
   readonly series = { read: () => Promise.resolve([]), write: () => Promise.resolve() };
+  readonly refusals = {
+    keep: () => Promise.resolve(false),
+    sources: () => Promise.resolve([]),
+    list: () => Promise.resolve([]),
+    read: () => Promise.resolve([]),
+    update: () => Promise.resolve(),
+    remove: () => Promise.resolve(0),
+    removeOld: () => Promise.resolve(0),
+  };
   readonly due: Delivery[] = [];
   readonly settled: Settlement[] = [];
   now = () => Date.now();

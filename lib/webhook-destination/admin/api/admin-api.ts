@@ -5,6 +5,7 @@ import type { ApplicationConfig, HttpAdapterHost, ModuleRef } from '@nestjs/core
 import { OptionsError } from '../../../common/options.error.js';
 import { claimPath, HttpMount, pathOf, type PlatformPair, withoutOrigin } from '../../http/http.mount.js';
 import type { ControllerRoute } from '../../http/route.controller.js';
+import { RefusalKeeper } from '../../observe/refusal.keeper.js';
 import { RelaySeries } from '../../observe/relay-series.js';
 import type { AdminGate } from '../admin.gate.js';
 import { probeGuard } from '../gate-probe.js';
@@ -20,6 +21,7 @@ import { DestinationRanking } from './destination.ranking.js';
 import { explainRoute } from './explain.routes.js';
 import { LastFailures } from './last-failures.js';
 import { eventRoute, metricsRoute, overviewRoutes } from './overview.routes.js';
+import { refusalRoutes } from './refusal.routes.js';
 import { registryRoutes } from './registry.routes.js';
 import { ReplayJobs } from './replay.jobs.js';
 import { replayRoutes } from './replay.routes.js';
@@ -49,6 +51,7 @@ export class AdminApi {
   private bases = [DASHBOARD_PATH];
   private readonly endpoint: ApiEndpoint;
   private readonly series: RelaySeries;
+  private readonly keeper: RefusalKeeper;
   private readonly feed: LiveFeed;
   private readonly jobs: ReplayJobs;
   private readonly failures: LastFailures;
@@ -64,6 +67,7 @@ export class AdminApi {
     const { series: store, peers } = own.queue;
     const series = new RelaySeries(store, accepted$, own.ingest?.refused$, relay.events$);
     this.series = series;
+    this.keeper = new RefusalKeeper(own.queue.refusals, accepted$, own.ingest?.refused$);
     this.feed = new LiveFeed(accepted$, relay.events$, peers);
     this.jobs = new ReplayJobs(relay, own.queue, peers);
     this.failures = new LastFailures(relay.events$, own.queue);
@@ -80,6 +84,7 @@ export class AdminApi {
       ...replayRoutes(this.jobs),
       explainRoute(relay),
       ...registryRoutes(relay, own, series, ranking),
+      ...refusalRoutes(own, series),
       ...(this.mcp ? [this.mcp.route] : []),
     ];
     this.endpoint = new ApiEndpoint(routes, relay, gate, own.audit);
@@ -159,6 +164,7 @@ export class AdminApi {
     this.jobs.close();
     this.failures.close();
     this.gate.close();
+    await this.keeper.close();
     await this.series.close();
     this.endpoint.close();
   }

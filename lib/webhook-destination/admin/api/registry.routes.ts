@@ -55,7 +55,6 @@ export function registryRoutes(
     ...entryRoutes('source', sources, (names, caller) =>
       own.queue.searches.inTurn(() => readEach(names, (name) => series.readSource(name)), caller),
     ),
-    readRoute('refusals', 'Refused requests of the last day without a known write key', () => series.readSource()),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
     action('destination', 'resume', 'Send what was queued while it was paused', (name) => destinations.resume(name)),
     action('destination', 'test', 'Send one message now, outside the queue', (name, body) =>

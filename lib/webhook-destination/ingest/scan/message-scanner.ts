@@ -111,7 +111,7 @@ export class MessageScanner extends JsonScanner {
     const end = isObject ? this.object(at, 1) : this.value(at, 1);
     this.messages.push(
       isObject && this.canonical
-        ? new ScannedMessage(this.source, end - at, SPANS, this.escaped, this.type)
+        ? new ScannedMessage(this.source, at, end - at, SPANS, this.escaped, this.type)
         : new ParsedMessage(JSON.parse(this.bytes.toString('utf8', at, end)), {
             size: end - at,
             type: this.type,

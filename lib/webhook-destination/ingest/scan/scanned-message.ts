@@ -39,6 +39,7 @@ export class ScannedMessage implements PostedMessage {
   private readonly texts = new Array<string | undefined>(TEXT_FIELDS.length);
 
   /**
+   * @param start where the message begins, in bytes
    * @param size size of the message, in bytes
    * @param spans spans of its fields; the table is reused for the next message
    * @param escaped whether one of its strings may have a backslash
@@ -46,10 +47,11 @@ export class ScannedMessage implements PostedMessage {
    */
   constructor(
     private readonly source: JsonText,
+    private readonly start: number,
     private readonly size: number,
     spans: Int32Array,
     private readonly escaped: boolean,
-    type?: MessageType,
+    private readonly type?: MessageType,
   ) {
     for (let index = 0; index < TEXT_FIELDS.length; index++) {
       const start = spans[2 * index]!;
@@ -92,6 +94,12 @@ export class ScannedMessage implements PostedMessage {
 
   integration(name: string): unknown {
     return memberOf(this.value.integrations, name);
+  }
+
+  whole(): unknown {
+    const { start, size, type } = this;
+    const posted = JSON.parse(this.source.bytes.toString('utf8', start, start + size)) as object;
+    return type ? { ...posted, type } : posted;
   }
 
   private isAsGoodAsAbsent(start: number, end: number): boolean {

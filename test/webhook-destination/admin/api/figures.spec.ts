@@ -51,7 +51,7 @@ describe.each(onFastify)('Figures of sources and destinations on $platform', ({ 
     expect(statuses).toEqual([200, 400, 200, 429, 401]);
     const figuresOf = async ({ get }: typeof first, name: string) =>
       (await get(`sources/${name}?figures=true`)).figures as Figures;
-    const refusals = (await first.get('refusals')) as unknown as Figures;
+    const refusals = (await first.get('refusals/keyless')) as unknown as Figures;
     expect([refusals.refused, refusals.accepted]).toEqual([{ write_key_unknown: 1 }, 0]);
     const shop = await figuresOf(first, 'shop');
     expect(shop).toMatchObject({ accepted: 3, refused: { rate_limited: 1 } });

@@ -42,7 +42,8 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
   }
 
   it('are in the answer of no route', async () => {
-    const { ask, json, relay, fields, id } = await start();
+    const { ask, json, get, host, relay, fields, id } = await start();
+    const refusal = await refuse(host, get);
     const audit: AuditEntry[] = [];
     relay.audit$.subscribe((entry) => audit.push(entry));
     const stream = await readStream(await ask('GET', 'events'));
@@ -57,6 +58,7 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
       'POST destinations/x/rotate-secret': { secret: 's3cret-rotated' },
       'POST sources': { name: 'third', writeKey: 'wk_s3cret3' },
       'POST sources/x/rotate-key': { key: 'wk_s3cret2' },
+      'POST refusals/resubmit': { source: 'second', expected: 2 },
     };
     // What is removed is asked for last.
     const routes = [...ROUTES].sort(([one], [other]) => Number(one === 'DELETE') - Number(other === 'DELETE'));
@@ -67,11 +69,13 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
           .replace('destinations/x', 'destinations/Secret')
           .replace('sources/x', 'sources/second')
           .replace('deliveries/1', `deliveries/${id}`)
-          .replace('replays/1', `replays/${replay.answer.id}`);
+          .replace('replays/1', `replays/${replay.answer.id}`)
+          .replace('refusals/1', `refusals/${refusal!.id}`);
         const figures = /^(destinations|sources)/.test(path) && method === 'GET' ? '?figures=true' : '';
         const text = path === 'search' ? '?text=secret' : ''; // part of the destination's name
+        const source = /^refusals(\/(?!keyless|resubmit)|$)/.test(path) ? '?source=second' : '';
         const body = method === 'GET' ? undefined : (bodies[`${method} ${path}`] ?? {});
-        const response = await ask(method, real + figures + text, { body, token });
+        const response = await ask(method, real + figures + text + source, { body, token });
         answers.push(`${response.status} ${method} ${path} ${await response.text()}`);
       }
     }
@@ -129,6 +133,23 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
     expect(leaksIn(files)).toEqual([]);
   });
 });
+
+/** Has the relay refuse a request and a message that name their write key; resolves with one of them once they are kept. */
+async function refuse(host: string, get: Awaited<ReturnType<typeof startApi>>['get']) {
+  const writeKey = 'wk_s3cret';
+  const post = (body: string) =>
+    fetch(`${host}/v1/batch`, { method: 'POST', headers: { Authorization: `Bearer ${writeKey}` }, body });
+  await post(
+    JSON.stringify({ writeKey, batch: [track('m0', { event: 1, writeKey, properties: { url: `?k=${writeKey}` } })] }),
+  );
+  await post(`{"writeKey":"${writeKey}", key=${writeKey}`);
+  let found: { id: string }[] = [];
+  await waitFor(async () => {
+    found = (await get('refusals?source=second')).refusals as { id: string }[];
+    return found.length === 2;
+  });
+  return found[0];
+}
 
 /** Answers that have a secret. */
 function leaksIn(answers: string[]): string[] {

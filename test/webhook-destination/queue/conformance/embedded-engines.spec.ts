@@ -6,6 +6,7 @@ import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
 import { itSearches } from './delivery-search.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
+import { itKeepsRefusals } from './refusal-store.conformance.js';
 import { itKeepsSeries } from './series-store.conformance.js';
 
 vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -33,4 +34,5 @@ for (const engine of [sqlite, memory]) {
   itKeepsARegistry(engine);
   itSearches(engine);
   itKeepsSeries(engine);
+  itKeepsRefusals(engine);
 }

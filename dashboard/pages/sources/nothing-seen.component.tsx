@@ -1,0 +1,34 @@
+import { get } from '../../api/api.client.js';
+import { useAnswer } from '../../api/answer.hook.js';
+import { countOf } from '../../components/count.util.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { SourceFigures } from '../../../lib/webhook-destination/observe/relay-series.js';
+import { refusedCount } from './source.answer.js';
+
+/** Time between two readings, in ms. */
+const EVERY = 10_000;
+
+/** Says why a source may seem to send nothing. */
+export function NothingSeen() {
+  const { answer } = useAnswer(
+    (signal, isPoll) => get<SourceFigures>('refusals/keyless', { signal, isPoll }),
+    'keyless',
+    EVERY,
+  );
+  if (!answer) return null;
+  const count = refusedCount(answer);
+  return (
+    <p class={count > 0 ? 'warn-text' : 'muted'}>
+      Nothing with its write key arrived in the last day.{' '}
+      {count === 0 ? (
+        'No request was refused for an unknown write key either: its clients do not reach the relay, or record nothing.'
+      ) : (
+        <>
+          <a href={hrefOf('sources')}>{countOf(count, 'request', 'requests')} without a known write key</a> arrived, the
+          last <Time at={answer.lastSeenAt} />: its clients may send a wrong or an old key.
+        </>
+      )}
+    </p>
+  );
+}
