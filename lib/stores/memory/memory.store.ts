@@ -8,6 +8,7 @@ import {
   type DeliveryState,
   isOpenNotice,
   type OldestDelivery,
+  type PurgedSource,
   type QueueCondition,
   type SweptRecords,
   UNLIMITED,
@@ -31,6 +32,7 @@ import { limitFairly } from '../../webhook-destination/queue/retention-bound.uti
 import type { Retention, RetentionBound } from '../../webhook-destination/queue/retention.options.js';
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry, isWaiting } from './due-list.js';
+import { MemoryLogStore } from './memory-log.store.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
 import type { SeriesRecord, SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 
@@ -43,6 +45,7 @@ export class MemoryStore implements DeliveryStore {
   readonly due$ = NEVER;
   readonly registry = new MemoryRegistryStore();
   readonly series = new MemorySeriesStore();
+  readonly logs = new MemoryLogStore();
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, oldest first. */
   private readonly entries = new Map<string, Entry>();
@@ -175,14 +178,17 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(late.length);
   }
 
-  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
     const isPurged = ({ delivery: { body }, state }: Entry) => !(keepsNotices && isOpenNotice({ body, state }));
-    return Promise.resolve(this.remove(this.find(query).filter(isPurged)));
+    const purged = this.find(query).filter(isPurged);
+    this.remove(purged);
+    return Promise.resolve(purged.map(({ delivery: { source } }) => ({ source, count: 1 })));
   }
 
   async sweep(retention: Retention, now: number): Promise<SweptRecords> {
     this.accepted.forget(now);
     this.registry.sweep(now);
+    this.logs.sweep(now);
     const swept: SweptRecords = { removed: 0, surplus: [] };
     for (const state of ['delivered', 'dead'] as const) {
       const { age, count: bound } = retention[state];

@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 
 import { errorMessage } from '../../client/error.util.js';
 import { QueueUnavailableError } from '../../common/relay.errors.js';
+import { logTable } from './postgres-log.store.js';
 import { registryTables } from './postgres-registry.store.js';
 import { seriesTable } from './postgres-series.store.js';
 import { recordingView } from './recording-view.js';
@@ -63,6 +64,7 @@ function tables(schema: string): string {
   );
   ${registryTables(schema)}
   ${seriesTable(schema)}
+  ${logTable(schema)}
   ${recordingView(schema)}`;
 }
 

@@ -6,6 +6,7 @@ import {
   type DeliveryRecord,
   type NewDelivery,
   type OldestDelivery,
+  type PurgedSource,
   type QueueCondition,
   type SweptRecords,
   type TakenDelivery,
@@ -37,6 +38,7 @@ import { DeliveryRecords } from './delivery-records.js';
 import { deliveryStatements } from './delivery.statements.js';
 import { DueDestinations } from './due-destinations.js';
 import { LongStatements } from './long-statements.js';
+import { PostgresLogStore } from './postgres-log.store.js';
 import { PostgresRegistryStore } from './postgres-registry.store.js';
 import { PostgresSeriesStore } from './postgres-series.store.js';
 import { PostgresSignals } from './postgres-signals.js';
@@ -70,6 +72,7 @@ export class PostgresStore implements DeliveryStore {
   private owner: StoreOwner | undefined;
   readonly registry = new PostgresRegistryStore(this.database, this.signals);
   readonly series = new PostgresSeriesStore(this.database);
+  readonly logs = new PostgresLogStore(this.database);
   readonly transactions: TransactionStore = new TransactionAdditions(
     this.database.schema,
     this.messageIds,
@@ -186,13 +189,14 @@ export class PostgresStore implements DeliveryStore {
   }
 
   /** PostgreSQL overwrites purged data once a vacuum has run. */
-  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
     return this.records.purge(query, keepsNotices, (ids) => this.signals.sendPurged(ids));
   }
 
   async sweep(retention: Retention, now: number): Promise<SweptRecords> {
     const swept = await new RetentionSweep(this.long).run(retention, now);
     await this.registry.sweep(Date.now());
+    await this.logs.sweep(Date.now());
     return swept;
   }
 

@@ -8,6 +8,7 @@ import {
   type DeliveryRecord,
   type NewDelivery,
   type OldestDelivery,
+  type PurgedSource,
   type QueueCondition,
   type SweptRecords,
   type TakenDelivery,
@@ -19,6 +20,7 @@ import {
   searchByList,
 } from '../../webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
+import type { LogStore } from '../../webhook-destination/queue/log-store.interface.js';
 import type { PeerChannel } from '../../webhook-destination/queue/peer-channel.interface.js';
 import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
@@ -33,7 +35,16 @@ import type {
   StoreBatch,
   StoreOwner,
 } from '../../webhook-destination/queue/store/delivery-store.interface.js';
-import { isOpenNoticeJob, isReadable, type NewJob, placeOf, toJob, toReplayedData, toTakenJob } from './job.codec.js';
+import {
+  isOpenNoticeJob,
+  isReadable,
+  type NewJob,
+  placeOf,
+  sourceOf,
+  toJob,
+  toReplayedData,
+  toTakenJob,
+} from './job.codec.js';
 import { JobClaims } from './job-claims.js';
 import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { JobLeases, removeJob } from './job-leases.js';
@@ -63,6 +74,7 @@ export class BullmqStore implements SharedStore {
   private owner: StoreOwner | undefined;
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
+  readonly logs: LogStore = this.store.logs;
   readonly transactions = undefined;
   readonly peers: PeerChannel = this.store.signals;
   readonly due$: Observable<string> = merge(
@@ -167,8 +179,8 @@ export class BullmqStore implements SharedStore {
     return replayed;
   }
 
-  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
-    let count = 0;
+  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
+    const all: PurgedSource[] = [];
     for (const queue of await this.queuesOf(query)) {
       for await (const found of find(this.store, queue, query)) {
         const purged = keepsNotices ? found.filter(({ job, state }) => !isOpenNoticeJob(job, state)) : found;
@@ -181,15 +193,16 @@ export class BullmqStore implements SharedStore {
           await this.store.signals.sendPurged(withdrawn).catch(() => undefined);
         }
         await this.store.forget(queue, ids);
-        count += removed.filter((isRemoved) => isRemoved).length;
+        all.push(...purged.flatMap(({ job }, index) => (removed[index] ? { source: sourceOf(job), count: 1 } : [])));
       }
     }
-    return count;
+    return all;
   }
 
   async sweep(_retention: Retention, now: number): Promise<SweptRecords> {
     const swept = await this.sweeper.run();
     await this.store.registry.sweep(now);
+    await this.store.logs.sweep(now);
     return swept;
   }
 

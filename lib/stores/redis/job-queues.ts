@@ -7,6 +7,7 @@ import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
 import { RedisDueList, run } from './redis-due-list.js';
 import { RedisConnection } from './redis.connection.js';
 import { RedisRegistryStore } from './redis-registry.store.js';
+import { RedisLogStore } from './redis-log.store.js';
 import { RedisSeriesStore } from './redis-series.store.js';
 import { RedisSignals } from './redis-signals.js';
 import { loadBullmq } from '../shared/peer.loader.js';
@@ -72,6 +73,7 @@ export class JobQueues {
   readonly due = new RedisDueList(this.connection, this.signals);
   readonly registry = new RedisRegistryStore(this.connection, this.signals);
   readonly series = new RedisSeriesStore(this.connection);
+  readonly logs = new RedisLogStore(this.connection);
   private root!: IQueueBackend;
   /** In order of creation, the oldest first. */
   private readonly queues = new Map<string, DestinationJobs>();

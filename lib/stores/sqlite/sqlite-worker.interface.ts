@@ -44,7 +44,10 @@ export interface CopyCheck {
 export type OpenedFile = Pick<SqliteFile, 'identity' | 'engine'>;
 
 /** Parts of the thread whose methods can be called. */
-export interface SqliteParts extends Pick<SqliteDatabase, 'file' | 'figures' | 'registry' | 'series' | 'walk'> {
+export interface SqliteParts extends Pick<
+  SqliteDatabase,
+  'file' | 'figures' | 'logs' | 'registry' | 'series' | 'walk'
+> {
   queue: SqliteDatabase;
   thread: {
     /** Returns what is known of the file, once it is open. */

@@ -9,6 +9,7 @@ import { DamageError } from './batch.codec.js';
 import { BatchTable } from './batch.table.js';
 import { DamagedRows } from './damaged-rows.js';
 import { DeliveryTable } from './delivery.table.js';
+import { LogTable } from './log.table.js';
 import { RegistryTable } from './registry.table.js';
 import { SqliteFile } from './sqlite-file.js';
 import { setLastWrite } from './file-access.util.js';
@@ -34,6 +35,7 @@ export class SqliteDatabase {
   readonly file: SqliteFile;
   readonly registry: RegistryTable;
   readonly series: SeriesTable;
+  readonly logs: LogTable;
   readonly walk: SqliteWalk;
   readonly figures: SqliteFigures;
   /** Texts that name what was set aside, and what else could not be read, since they were last taken. */
@@ -56,6 +58,7 @@ export class SqliteDatabase {
       this.damaged = new DamagedRows(db, this.batches.reader);
       this.registry = new RegistryTable(db);
       this.series = new SeriesTable(db);
+      this.logs = new LogTable(db);
       this.walk = new SqliteWalk(db, this.batches);
       this.sweeper = new SqliteSweep(db, this.batches);
       this.figures = new SqliteFigures(db);
@@ -166,6 +169,7 @@ export class SqliteDatabase {
     this.file.pages.estimateDemand();
     if (isFirst) {
       this.registry.sweep(now);
+      this.logs.sweep(now);
       this.accepted.trim(now);
     }
     return this.sweeper.run(retention, now, isFirst);

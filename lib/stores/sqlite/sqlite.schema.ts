@@ -1,3 +1,4 @@
+import { LOG_TABLE } from './log.table.js';
 import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
 
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
@@ -86,4 +87,5 @@ export const SCHEMA = `
     PRIMARY KEY (series, minute, writer)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX series_minute ON series (minute);
+  ${LOG_TABLE}
 `;

@@ -10,6 +10,7 @@ import type {
   DeliveryCount,
   DeliveryRecord,
   OldestDelivery,
+  PurgedSource,
   QueueCondition,
   SweptRecords,
 } from '../../webhook-destination/queue/delivery.interface.js';
@@ -28,6 +29,7 @@ import {
 } from '../../webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
+import type { LogStore } from '../../webhook-destination/queue/log-store.interface.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
 import type { DeliveryPlace, Slice, WholeRows } from './delivery-rows.js';
@@ -60,6 +62,10 @@ export class SqliteStore implements DeliveryStore {
   readonly series: SeriesStore = {
     read: (series, from, to) => this.thread.call('series', 'read', series, from, to),
     write: (records, oldest) => this.thread.call('series', 'write', records, oldest),
+  };
+  readonly logs: LogStore = {
+    read: (log, limit, before) => this.thread.call('logs', 'read', log, limit, before),
+    write: (log, records) => this.thread.call('logs', 'write', log, records),
   };
   private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;
@@ -198,15 +204,21 @@ export class SqliteStore implements DeliveryStore {
     return sum;
   }
 
-  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
-    let count = 0;
+  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
+    const purged: PurgedSource[] = [];
     let before: number | undefined = Number.MAX_SAFE_INTEGER;
     while (before !== undefined) {
-      const { result, next }: Slice<number> = await this.thread.call('walk', 'purge', query, keepsNotices, before);
-      count += result;
+      const { result, next }: Slice<PurgedSource[]> = await this.thread.call(
+        'walk',
+        'purge',
+        query,
+        keepsNotices,
+        before,
+      );
+      purged.push(...result);
       before = next;
     }
-    return count;
+    return purged;
   }
 
   async scrub(): Promise<void> {

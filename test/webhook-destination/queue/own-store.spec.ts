@@ -31,6 +31,7 @@ class OwnStore implements DeliveryStore {
   readonly due$ = NEVER;
   readonly registry = { read: () => Promise.resolve([]), write: () => Promise.resolve(undefined) };
   readonly series = { read: () => Promise.resolve([]), write: () => Promise.resolve() };
+  readonly logs = { read: () => Promise.resolve([]), write: () => Promise.resolve() };
   readonly due: Delivery[] = [];
   readonly settled: Settlement[] = [];
   now = () => Date.now();
@@ -43,7 +44,7 @@ class OwnStore implements DeliveryStore {
   counts = () => Promise.resolve([]);
   replay = () => Promise.resolve([]);
   expedite = () => Promise.resolve(0);
-  purge = () => Promise.resolve(0);
+  purge = () => Promise.resolve([]);
   scrub = () => Promise.resolve();
   sweep = () => Promise.resolve({ removed: 0, surplus: [] });
   beginClose = () => undefined;

@@ -9,6 +9,7 @@ import { RelaySeries } from '../../observe/relay-series.js';
 import type { AdminGate } from '../admin.gate.js';
 import { probeGuard } from '../gate-probe.js';
 import { LiveFeed } from '../live/live.feed.js';
+import { activityRoutes } from './activity.routes.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
 import { describeRoute } from './api.route.js';
@@ -66,12 +67,13 @@ export class AdminApi {
       metricsRoute(own.metrics),
       eventRoute(this.feed),
       ...deliveryRoutes(relay, own),
-      ...deletionRoutes(relay, own),
+      ...deletionRoutes(own),
+      ...activityRoutes(own),
       ...replayRoutes(this.jobs),
       explainRoute(relay),
       ...registryRoutes(relay, own, series),
     ];
-    this.endpoint = new ApiEndpoint(routes, relay, gate, own.audit);
+    this.endpoint = new ApiEndpoint(routes, own.deletion, gate, own.audit);
     const handleDeletion: Answerer = (...exchange) => this.endpoint.handleDeletion(...exchange);
     this.deletion = { ...DELETION_ROUTE, path: `/${own.prefix}/delete`, handle: handleDeletion };
     this.routes = routes.map((route) => ({
