@@ -23,4 +23,5 @@ export const pages: Page[] = [
   { name: 'sources', title: 'Sources', Component: lazyPage(() => import('./sources/sources.page.js')) },
   { name: 'explain', title: 'Explain', Component: lazyPage(() => import('./explain/explain.page.js')) },
   { name: 'users', title: 'Users', Component: lazyPage(() => import('./users/users.page.js')) },
+  { name: 'activity', title: 'Activity', Component: lazyPage(() => import('./activity/activity.page.js')) },
 ];

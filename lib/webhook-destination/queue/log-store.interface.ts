@@ -41,12 +41,12 @@ let lastNumber = 0;
 /** Returns a new id for a record of this time, in ms since the epoch; those of this process sort in their order. */
 export function createLogId(at: number): string {
   lastNumber = (lastNumber + 1) % 1_000_000;
-  return `${toIdStart(at)}-${String(lastNumber).padStart(6, '0')}-${randomBytes(4).toString('hex')}`;
+  return `${toIdStart(at)}-${String(lastNumber).padStart(6, '0')}-${randomBytes(8).toString('hex')}`;
 }
 
 /** Whether a text is an id that {@link createLogId} may have returned. */
 export function isLogId(text: string): boolean {
-  return /^\d{15}-\d{6}-[\da-f]{8}$/.test(text);
+  return /^\d{15}-\d{6}-[\da-f]{16}$/.test(text);
 }
 
 /** Returns what ids of this time begin with: all ids of later times are greater, and all of earlier ones less. */

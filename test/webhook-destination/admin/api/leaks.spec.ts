@@ -42,7 +42,7 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
   }
 
   it('are in the answer of no route', async () => {
-    const { ask, json, relay, fields, id } = await start();
+    const { ask, json, get, relay, fields, id } = await start();
     const audit: AuditEntry[] = [];
     relay.audit$.subscribe((entry) => audit.push(entry));
     const stream = await readStream(await ask('GET', 'events'));
@@ -61,13 +61,15 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
     // What is removed is asked for last.
     const routes = [...ROUTES].sort(([one], [other]) => Number(one === 'DELETE') - Number(other === 'DELETE'));
     const answers: string[] = [];
+    const [entry] = (await get('activity')).entries as { id: string }[];
     for (const token of [READ_TOKEN, TOKEN]) {
       for (const [method, path] of routes.filter(([, name]) => name !== 'events')) {
         const real = path
           .replace('destinations/x', 'destinations/Secret')
           .replace('sources/x', 'sources/second')
           .replace('deliveries/1', `deliveries/${id}`)
-          .replace('replays/1', `replays/${replay.answer.id}`);
+          .replace('replays/1', `replays/${replay.answer.id}`)
+          .replace('activity/1', `activity/${entry!.id}`);
         const figures = /^(destinations|sources)/.test(path) && method === 'GET' ? '?figures=true' : '';
         const body = method === 'GET' ? undefined : (bodies[`${method} ${path}`] ?? {});
         const response = await ask(method, real + figures, { body, token });
