@@ -24,6 +24,7 @@ const LOOKS: Record<string, string> = {
   done: 'good',
   cancelled: 'warn',
   failed: 'bad',
+  refused: 'warn',
 };
 
 /** A state in one word. The colour repeats what the word says. */

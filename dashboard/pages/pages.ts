@@ -24,4 +24,5 @@ export const pages: Page[] = [
   { name: 'explain', title: 'Explain', Component: lazyPage(() => import('./explain/explain.page.js')) },
   { name: 'search', title: 'Search', isUnlisted: true, Component: lazyPage(() => import('./search/search.page.js')) },
   { name: 'users', title: 'Users', Component: lazyPage(() => import('./users/users.page.js')) },
+  { name: 'activity', title: 'Activity', Component: lazyPage(() => import('./activity/activity.page.js')) },
 ];

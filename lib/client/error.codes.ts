@@ -98,6 +98,7 @@ const adminErrors = {
   read_only: 403, // the caller may only read
   cross_site: 403, // a page of another origin sent the request, or the cookie of a session came without a sign of its own page
   route_unknown: 404, // the API has no such route
+  activity_unknown: 404, // the activity has no entry with this id
   delivery_unknown: 404, // the queue has no delivery with this id
   refusal_unknown: 404, // the source has no refused message with this id
   replay_unknown: 404, // no process that shares the queue has a replay of this id

@@ -5,6 +5,8 @@ import type { Concealed } from '../common/concealed.value.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import type { Metric } from '../common/telemetry/metric.js';
 import type { AdminApi } from './admin/api/admin-api.js';
+import { ActivityLog } from './admin/activity/activity.log.js';
+import { DeletionReceipts } from './admin/activity/deletion-receipts.js';
 import { AuditLog } from './admin/audit.log.js';
 import { namedTokens } from './admin/token.rules.js';
 import { UserDeletion } from './admin/user-deletion.js';
@@ -47,6 +49,9 @@ export class RelaySteps {
   /** Undefined if the options disable ingest. */
   readonly ingest: IngestEndpoint | undefined;
   readonly audit = new AuditLog();
+  /** Keeps what the audit log emits. */
+  readonly activity: ActivityLog;
+  readonly receipts: DeletionReceipts;
   /** Loaded only with the option `admin`. */
   api: AdminApi | undefined;
   /** Routes of the controller. */
@@ -69,6 +74,7 @@ export class RelaySteps {
     const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
     this.queue = createQueue(queue);
     this.queue.searchBy(options.search.fields);
+    this.activity = new ActivityLog(this.queue.logs, this.audit.entries$);
     this.figures = figuresOf(this.queue);
     this.sources = new SourceRegistry(sources);
     const router = new DestinationRouter(destinations);
@@ -86,6 +92,7 @@ export class RelaySteps {
     this.acceptor = new MessageAcceptor(router, this.queue, metrics);
     this.resubmission = new Resubmission(this.sources, this.acceptor, this.queue.refusals);
     this.dispatcher = new WebhookDispatcher(this.queue, concealed, metrics);
+    this.receipts = new DeletionReceipts(this.queue.logs, this.dispatcher.events$);
     for (const destination of destinations) this.dispatcher.put(destination);
     const tokens = namedTokens(admin).map(({ token }) => token);
     const settings = { ...options, isAdminToken: (key: string) => tokens.includes(key) };

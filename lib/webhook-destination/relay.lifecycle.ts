@@ -106,6 +106,7 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     this.steps.registry.close();
     await this.steps.dispatcher.stop();
     await this.steps.api?.close();
+    await Promise.all([this.steps.activity.close(), this.steps.receipts.close()]);
     await this.reportQueued().catch(() => undefined); // the queue has logged why it cannot be read
     this.endMetrics?.(); // a closed queue has no figures
     await this.steps.queue.close();

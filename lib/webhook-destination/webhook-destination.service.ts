@@ -47,8 +47,8 @@ export class WebhookDestinationService {
   readonly events$: Observable<DeliveryEvent>;
 
   /**
-   * Emits refused sign-ins, and changes, deletions and replays made through the admin routes; completes when the
-   * application closes.
+   * Emits deletions, and what callers of the admin routes do or are refused: sign-ins, changes and replays. Completes when
+   * the application closes.
    */
   readonly audit$: Observable<AuditEntry>;
 
@@ -115,7 +115,7 @@ export class WebhookDestinationService {
    * @see docs/specification.md, "Deletion"
    */
   requestDeletion(request: DeletionRequest): Promise<DeletionResult> {
-    return this.steps.deletion.request(request);
+    return this.steps.deletion.request(request, (entry) => this.steps.audit.record({ ...entry, by: 'application' }));
   }
 
   /** Returns the matching deliveries with their attempts, newest first. */

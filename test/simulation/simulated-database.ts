@@ -1,5 +1,5 @@
 import type { MemoryStore } from '../../lib/stores/memory/memory.store.js';
-import type { Delivery } from '../../lib/webhook-destination/queue/delivery.interface.js';
+import type { Delivery, PurgedSource } from '../../lib/webhook-destination/queue/delivery.interface.js';
 import type { CheckedQuery } from '../../lib/webhook-destination/queue/query.util.js';
 import type { Retention } from '../../lib/webhook-destination/queue/retention.options.js';
 import type {
@@ -156,7 +156,7 @@ export class SimulatedDatabase {
     return names;
   }
 
-  async purge(mark: number, query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+  async purge(mark: number, query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
     const all = { limit: 1e9, after: undefined };
     const before = await this.memory.list(query, all);
     const purged = await this.memory.purge(query, keepsNotices);

@@ -1,12 +1,17 @@
 import { Observable, Subject } from 'rxjs';
 
 import { MemoryRefusalStore } from '../../lib/stores/memory/memory-refusal.store.js';
-import type { DeliveryCount, QueueCondition } from '../../lib/webhook-destination/queue/delivery.interface.js';
+import type {
+  DeliveryCount,
+  PurgedSource,
+  QueueCondition,
+} from '../../lib/webhook-destination/queue/delivery.interface.js';
 import type { CheckedSearch } from '../../lib/webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../lib/webhook-destination/queue/query.util.js';
 import type { RefusalStore } from '../../lib/webhook-destination/queue/refusal-store.interface.js';
 import type { RegistryStore } from '../../lib/webhook-destination/queue/registry-store.interface.js';
 import type { Retention } from '../../lib/webhook-destination/queue/retention.options.js';
+import type { LogStore } from '../../lib/webhook-destination/queue/log-store.interface.js';
 import type { SeriesRecord, SeriesStore } from '../../lib/webhook-destination/queue/series-store.interface.js';
 import type {
   ClaimLimit,
@@ -54,6 +59,7 @@ export class SimulatedStore implements DeliveryStore {
   readonly series: SeriesStore;
   /** No scenario has refused messages. */
   readonly refusals: RefusalStore = new MemoryRefusalStore();
+  readonly logs: LogStore;
   owner: StoreOwner | undefined;
   private mark = 0;
   private renewedAt = -Infinity;
@@ -72,7 +78,7 @@ export class SimulatedStore implements DeliveryStore {
     readonly process: SimulatedProcess,
     private readonly relay?: Pick<RelayProcess, 'learned' | 'written'>,
   ) {
-    const { registry, series } = database.memory;
+    const { registry, series, logs } = database.memory;
     this.registry = {
       read: async (after) => {
         const records = await this.call(() => registry.read(after));
@@ -94,6 +100,10 @@ export class SimulatedStore implements DeliveryStore {
     this.series = {
       write: (records: SeriesRecord[], oldest: number) => this.call(() => series.write(records, oldest)),
       read: (name: string, from: number, to: number) => this.call(() => series.read(name, from, to)),
+    };
+    this.logs = {
+      write: (log, records) => this.call(() => logs.write(log, records)),
+      read: (log, limit, before) => this.call(() => logs.read(log, limit, before)),
     };
   }
 
@@ -169,7 +179,7 @@ export class SimulatedStore implements DeliveryStore {
     return this.call(() => this.database.memory.expedite(destination, now));
   }
 
-  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
     return this.call(() => this.database.purge(this.mark, query, keepsNotices));
   }
 

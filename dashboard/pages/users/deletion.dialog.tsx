@@ -15,7 +15,7 @@ export interface DeletionDialogProps {
   userId: string;
   onClose: () => void;
   /** @param outcome what was deleted, as a sentence */
-  onDeleted: (outcome: string) => void;
+  onDeleted: (id: string, outcome: string) => void;
 }
 
 /**
@@ -27,7 +27,8 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
   const [sources, setSources] = useState<string[] | 'all'>([]);
   const body = { userId, ...(sources !== 'all' && { sources }) };
   const deletion = useChange(async () => {
-    onDeleted(toOutcome(await request<DeletionResult>('POST', 'deletions', { body })));
+    const result = await request<DeletionResult>('POST', 'deletions', { body });
+    onDeleted(result.id, toOutcome(result));
   });
   const missing =
     sources.length === 0 ? 'Choose a source first.' : isTypedAs(typed, userId) ? undefined : 'Type the id first.';

@@ -48,7 +48,7 @@ function UserForm({ userId, onSame }: { userId: string; onSame: () => void }) {
 
 function UserView({ userId }: { userId: string }) {
   const [isDeleting, setDeleting] = useState(false);
-  const [outcome, setOutcome] = useState('');
+  const [deletion, setDeletion] = useState<{ id: string; sentence: string }>();
   // The search rather than `users/:userId`, because some ids cannot be part of a path.
   const list = useKeyset(
     (cursor, signal) => getPortion<DeliverySummary>('deliveries', { userId, cursor }, signal),
@@ -64,8 +64,15 @@ function UserView({ userId }: { userId: string }) {
           Delete the user's data…
         </Button>
       </div>
-      <p role="status" class={outcome ? 'outcome' : 'visually-hidden'}>
-        {outcome}
+      <p role="status" class={deletion ? 'outcome' : 'visually-hidden'}>
+        {deletion && (
+          <>
+            {deletion.sentence} <a href={hrefOf('activity', {}, deletion.id)}>Proof of the deletion</a>
+          </>
+        )}
+      </p>
+      <p>
+        <a href={hrefOf('activity', { what: 'user.delete', userId })}>Deletions of this user’s data</a>
       </p>
       <KeysetTable
         caption="Deliveries of the user, the newest first"
@@ -82,9 +89,9 @@ function UserView({ userId }: { userId: string }) {
         <DeletionDialog
           userId={userId}
           onClose={() => setDeleting(false)}
-          onDeleted={(sentence) => {
+          onDeleted={(id, sentence) => {
             setDeleting(false);
-            setOutcome(sentence);
+            setDeletion({ id, sentence });
             list.reload();
           }}
         />

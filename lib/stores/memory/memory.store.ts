@@ -8,6 +8,7 @@ import {
   isOpenNotice,
   type KeptSince,
   type OldestDelivery,
+  type PurgedSource,
   type QueueCondition,
   type SweptRecords,
   UNLIMITED,
@@ -43,6 +44,7 @@ import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry, isWaiting } from './due-list.js';
 import { EndedRecords } from './ended-records.js';
 import { MemoryRefusalStore } from './memory-refusal.store.js';
+import { MemoryLogStore } from './memory-log.store.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
 import type { SeriesRecord, SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 
@@ -56,6 +58,7 @@ export class MemoryStore implements DeliveryStore {
   readonly registry = new MemoryRegistryStore();
   readonly series = new MemorySeriesStore();
   readonly refusals = new MemoryRefusalStore();
+  readonly logs = new MemoryLogStore();
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, oldest first. */
   private readonly entries = new Map<string, Entry>();
@@ -205,16 +208,18 @@ export class MemoryStore implements DeliveryStore {
     return Promise.resolve(late.length);
   }
 
-  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
     const isPurged = ({ delivery: { body }, state }: Entry) => !(keepsNotices && isOpenNotice({ body, state }));
-    const purged = this.remove(this.find(query).filter(isPurged));
+    const purged = this.find(query).filter(isPurged);
+    this.remove(purged);
     for (const due of this.due.values()) due.keep(({ delivery }) => this.entries.has(delivery.id));
-    return Promise.resolve(purged);
+    return Promise.resolve(purged.map(({ delivery: { source } }) => ({ source, count: 1 })));
   }
 
   sweep(retention: Retention, now: number): Promise<SweptRecords> {
     this.accepted.forget(now);
     this.registry.sweep(now);
+    this.logs.sweep(now);
     const swept: SweptRecords = { removed: 0, surplus: [] };
     for (const state of ENDED_STATES) {
       const bound = boundOf(retention, state);

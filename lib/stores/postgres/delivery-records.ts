@@ -1,4 +1,5 @@
 import {
+  type PurgedSource,
   type DeliveryCount,
   type DeliveryRecord,
   type DeliveryState,
@@ -146,36 +147,40 @@ export class DeliveryRecords {
   }
 
   /**
-   * Removes matching deliveries, a portion of the table at a time; resolves with their number.
+   * Removes matching deliveries, a portion of the table at a time, as `DeliveryStore.purge`.
    *
    * @param onLeased receives the ids of removed deliveries that were leased
    */
-  async purge(query: CheckedQuery, keepsNotices: boolean, onLeased: (ids: string[]) => Promise<void>): Promise<number> {
+  async purge(
+    query: CheckedQuery,
+    keepsNotices: boolean,
+    onLeased: (ids: string[]) => Promise<void>,
+  ): Promise<PurgedSource[]> {
     const kept = keepsNotices ? OPEN_NOTICE : 'false';
-    let count = 0;
+    const purged: PurgedSource[] = [];
     for (let after: string | undefined = '0'; after !== undefined;) {
       const [end]: { id: string }[] = await this.database.query(
         `SELECT id FROM ${this.table} WHERE id > $1::bigint ORDER BY id OFFSET ${WALKED - 1} LIMIT 1`,
         [after],
       );
       const conditions = toConditions(query, [after, end?.id ?? null]);
-      if (!conditions) return 0;
+      if (!conditions) return [];
       const which = `id > $1::bigint AND ($2::bigint IS NULL OR id <= $2::bigint) AND ${conditions.text} AND NOT (${kept})`;
-      const removed = await this.database.query<Pick<DeliveryRecord, 'id' | 'state'>>(
+      const removed = await this.database.query<Pick<DeliveryRecord, 'id' | 'state' | 'source'>>(
         `WITH found AS MATERIALIZED (SELECT id FROM ${this.table} WHERE ${which} FOR UPDATE SKIP LOCKED),
          removed AS (
-           DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, ${counted('d')}),
+           DELETE FROM ${this.table} d USING found WHERE d.id = found.id RETURNING d.id, d.source, ${counted('d')}),
          counted AS (${addCounts(this.database.schema, 'removed', '-')})
-         SELECT id, state FROM removed`,
+         SELECT id, state, source FROM removed`,
         conditions.values,
       );
       const left = await this.database.query(`SELECT 1 FROM ${this.table} WHERE ${which} LIMIT 1`, conditions.values);
-      count += removed.length;
+      purged.push(...removed.map(({ source }) => ({ source: decodeText(source), count: 1 })));
       await onLeased(removed.filter(({ state }) => state === 'delivering').map(({ id }) => id));
       if (left.length === 0) after = end?.id;
       else await this.database.pause(LOCK_WAIT); // another transaction has locked them
     }
-    return count;
+    return purged;
   }
 
   /** Whether many of the next deliveries have these keys, so that they are found in the order of ids. */

@@ -6,6 +6,7 @@ import {
   type KeptSince,
   type NewDelivery,
   type OldestDelivery,
+  type PurgedSource,
   type QueueCondition,
   type SweptRecords,
   type TakenDelivery,
@@ -42,6 +43,7 @@ import { deliveryStatements } from './delivery.statements.js';
 import { DueDestinations } from './due-destinations.js';
 import { LongStatements } from './long-statements.js';
 import { PostgresRefusalStore } from './postgres-refusal.store.js';
+import { PostgresLogStore } from './postgres-log.store.js';
 import { PostgresRegistryStore } from './postgres-registry.store.js';
 import { PostgresSeriesStore } from './postgres-series.store.js';
 import { PostgresSignals } from './postgres-signals.js';
@@ -84,6 +86,7 @@ export class PostgresStore implements DeliveryStore {
   readonly registry = new PostgresRegistryStore(this.database, this.signals);
   readonly series = new PostgresSeriesStore(this.database);
   readonly refusals = new PostgresRefusalStore(this.database);
+  readonly logs = new PostgresLogStore(this.database);
   readonly transactions: TransactionStore = new TransactionAdditions(
     this.database.schema,
     this.messageIds,
@@ -212,13 +215,14 @@ export class PostgresStore implements DeliveryStore {
   }
 
   /** PostgreSQL overwrites purged data once a vacuum has run. */
-  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
     return this.records.purge(query, keepsNotices, (ids) => this.signals.sendPurged(ids));
   }
 
   async sweep(retention: Retention, now: number): Promise<SweptRecords> {
     const swept = await new RetentionSweep(this.long).run(retention, now);
     await this.registry.sweep(Date.now());
+    await this.logs.sweep(Date.now());
     return swept;
   }
 

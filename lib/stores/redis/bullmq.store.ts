@@ -8,6 +8,7 @@ import {
   type KeptSince,
   type NewDelivery,
   type OldestDelivery,
+  type PurgedSource,
   type QueueCondition,
   type SweptRecords,
   type TakenDelivery,
@@ -20,6 +21,7 @@ import {
 } from '../../webhook-destination/queue/delivery-search.js';
 import { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
+import type { LogStore } from '../../webhook-destination/queue/log-store.interface.js';
 import type { PeerChannel } from '../../webhook-destination/queue/peer-channel.interface.js';
 import type { RefusalStore } from '../../webhook-destination/queue/refusal-store.interface.js';
 import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
@@ -43,6 +45,7 @@ import {
   isReadable,
   type NewJob,
   placeOf,
+  sourceOf,
   toJob,
   toJobId,
   toReplayedData,
@@ -86,6 +89,7 @@ export class BullmqStore implements SharedStore {
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
   readonly refusals: RefusalStore = this.store.refusals;
+  readonly logs: LogStore = this.store.logs;
   readonly transactions = undefined;
   readonly peers: PeerChannel = this.store.signals;
   readonly due$: Observable<string> = merge(
@@ -212,8 +216,8 @@ export class BullmqStore implements SharedStore {
     return replayed;
   }
 
-  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
-    let count = 0;
+  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
+    const all: PurgedSource[] = [];
     for (const queue of await this.queuesOf(query)) {
       for await (const found of find(this.store, queue, query)) {
         const purged = keepsNotices ? found.filter(({ job, state }) => !isOpenNoticeJob(job, state)) : found;
@@ -226,15 +230,16 @@ export class BullmqStore implements SharedStore {
           await this.store.signals.sendPurged(withdrawn).catch(() => undefined);
         }
         await this.store.forget(queue, ids);
-        count += removed.filter((isRemoved) => isRemoved).length;
+        all.push(...purged.flatMap(({ job }, index) => (removed[index] ? { source: sourceOf(job), count: 1 } : [])));
       }
     }
-    return count;
+    return all;
   }
 
   async sweep(_retention: Retention, now: number): Promise<SweptRecords> {
     const swept = await this.sweeper.run();
     await this.store.registry.sweep(now);
+    await this.store.logs.sweep(now);
     return swept;
   }
 

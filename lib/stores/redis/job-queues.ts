@@ -8,6 +8,7 @@ import { RedisDueList, run } from './redis-due-list.js';
 import { RedisConnection } from './redis.connection.js';
 import { RedisRefusalStore } from './redis-refusal.store.js';
 import { RedisRegistryStore } from './redis-registry.store.js';
+import { RedisLogStore } from './redis-log.store.js';
 import { RedisSeriesStore } from './redis-series.store.js';
 import { RedisSignals } from './redis-signals.js';
 import { SearchKeys } from './search-keys.js';
@@ -85,6 +86,7 @@ export class JobQueues {
   readonly series = new RedisSeriesStore(this.connection);
   readonly keys = new SearchKeys(this.connection);
   readonly refusals = new RedisRefusalStore(this.connection);
+  readonly logs = new RedisLogStore(this.connection);
   private root!: IQueueBackend;
   /** In order of creation, the oldest first. */
   private readonly queues = new Map<string, DestinationJobs>();

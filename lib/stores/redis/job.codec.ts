@@ -129,6 +129,11 @@ export function placeOf(destination: string, job: JobJson, { seq } = parseData(j
   return { id: [toQueueName(destination), jobId, acceptedAt, seq].join(':'), acceptedAt, seq };
 }
 
+/** Returns the source of a job's delivery; '' if it cannot be read. */
+export function sourceOf(job: JobJson): string {
+  return parseData(job).source;
+}
+
 /** Parses the id of a delivery into its place, queue and job. */
 export function fromDeliveryId(id: string): DeliveryPlace & { queueName: string; jobId: string } {
   const [queueName = '', jobId = '', acceptedAt, seq] = id.split(':');

@@ -2,7 +2,12 @@ import type { SqliteConnection } from './sqlite.connection.js';
 
 import { foundOnce } from '../../common/found-once.util.js';
 import type { AttemptRecord } from '../../webhook-destination/queue/attempt-record.interface.js';
-import { type DeliveryState, isOpen, isOpenNotice } from '../../webhook-destination/queue/delivery.interface.js';
+import {
+  type DeliveryState,
+  isOpen,
+  isOpenNotice,
+  type PurgedSource,
+} from '../../webhook-destination/queue/delivery.interface.js';
 import {
   type CheckedSearch,
   comparesBody,
@@ -81,17 +86,20 @@ export class SqliteWalk {
     return { result: { rows: JSON.stringify(rows), bodies: new Uint8Array() }, next };
   }
 
-  /** Removes matching deliveries below the id `before`, as `DeliveryQueue.purge`; returns their number. */
-  purge(query: CheckedQuery, keepsNotices: boolean, before: number): Slice<number> {
-    let [result, stripped] = [0, 0];
+  /** Removes matching deliveries below the id `before`, as `DeliveryStore.purge`. */
+  purge(query: CheckedQuery, keepsNotices: boolean, before: number): Slice<PurgedSource[]> {
+    const result: PurgedSource[] = [];
+    let stripped = 0;
     const search = { query, acceptedFrom: EARLIEST };
     const next = this.walk(search, before, (rows) => {
       const bodies = keepsNotices && rows.some(isOpen) ? this.bodiesOf(search, batchOf(rows[0]!.id)) : undefined;
       const isKept = ({ id, state }: DeliveryRow) =>
         bodies !== undefined && isOpenNotice({ body: bodies[id % BATCH_SLOTS]!, state });
-      const ids = rows.filter((row) => !isKept(row)).map(({ id }) => id);
+      const purged = rows.filter((row) => !isKept(row));
+      const ids = purged.map(({ id }) => id);
       for (const [batch, positions] of toPositions(ids)) if (this.batches.strip(batch, positions)) stripped++;
-      result += ids.length;
+      const { source } = rows[0]!; // of a batch, as all of them
+      if (ids.length > 0) result.push({ source, count: ids.length });
       return stripped < MAX_STRIPPED ? undefined : rows.at(-1)!.id;
     });
     return { result, next };

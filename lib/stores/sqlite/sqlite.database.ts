@@ -13,6 +13,7 @@ import { BatchTable } from './batch.table.js';
 import { DamagedRows } from './damaged-rows.js';
 import { DeliveryTable } from './delivery.table.js';
 import { RefusalTable } from './refusal.table.js';
+import { LogTable } from './log.table.js';
 import { RegistryTable } from './registry.table.js';
 import { SqliteFile } from './sqlite-file.js';
 import { setLastWrite } from './file-access.util.js';
@@ -40,6 +41,7 @@ export class SqliteDatabase {
   readonly refusals: RefusalTable;
   readonly registry: RegistryTable;
   readonly series: SeriesTable;
+  readonly logs: LogTable;
   readonly walk: SqliteWalk;
   readonly figures: SqliteFigures;
   /** Texts that name what was set aside, and what else could not be read, since they were last taken. */
@@ -63,6 +65,7 @@ export class SqliteDatabase {
       this.refusals = new RefusalTable(db, this.file);
       this.registry = new RegistryTable(db);
       this.series = new SeriesTable(db);
+      this.logs = new LogTable(db);
       this.walk = new SqliteWalk(db, this.batches);
       this.sweeper = new SqliteSweep(db, this.batches);
       this.figures = new SqliteFigures(db);
@@ -182,6 +185,7 @@ export class SqliteDatabase {
     this.file.pages.estimateDemand();
     if (isFirst) {
       this.registry.sweep(now);
+      this.logs.sweep(now);
       this.accepted.trim(now);
     }
     return this.sweeper.run(retention, now, isFirst);

@@ -1,3 +1,4 @@
+import { LOG_TABLE } from './log.table.js';
 import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
 import { REFUSAL_TABLE } from './refusal.table.js';
 
@@ -170,4 +171,5 @@ export const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX series_minute ON series (minute);
   ${REFUSAL_TABLE}
+  ${LOG_TABLE}
 `;

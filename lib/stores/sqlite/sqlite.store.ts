@@ -10,6 +10,7 @@ import type {
   DeliveryRecord,
   KeptSince,
   OldestDelivery,
+  PurgedSource,
   QueueCondition,
   SweptRecords,
 } from '../../webhook-destination/queue/delivery.interface.js';
@@ -33,6 +34,7 @@ import { SearchedFields } from '../../webhook-destination/queue/searched-fields.
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
 import type { RefusalStore } from '../../webhook-destination/queue/refusal-store.interface.js';
+import type { LogStore } from '../../webhook-destination/queue/log-store.interface.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
 import type { DeliveryPlace, KeyedSearch, Slice, WholeRows } from './delivery-rows.js';
@@ -74,6 +76,10 @@ export class SqliteStore implements DeliveryStore {
     update: (source, heads) => this.thread.call('refusals', 'update', source, heads),
     remove: (source, ids) => this.thread.call('refusals', 'remove', source, ids),
     removeOld: (before, most) => this.thread.call('refusals', 'removeOld', before, most),
+  };
+  readonly logs: LogStore = {
+    read: (log, limit, before) => this.thread.call('logs', 'read', log, limit, before),
+    write: (log, records) => this.thread.call('logs', 'write', log, records),
   };
   private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;
@@ -222,15 +228,21 @@ export class SqliteStore implements DeliveryStore {
     return sum;
   }
 
-  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<number> {
-    let count = 0;
+  async purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]> {
+    const purged: PurgedSource[] = [];
     let before: number | undefined = Number.MAX_SAFE_INTEGER;
     while (before !== undefined) {
-      const { result, next }: Slice<number> = await this.thread.call('walk', 'purge', query, keepsNotices, before);
-      count += result;
+      const { result, next }: Slice<PurgedSource[]> = await this.thread.call(
+        'walk',
+        'purge',
+        query,
+        keepsNotices,
+        before,
+      );
+      purged.push(...result);
       before = next;
     }
-    return count;
+    return purged;
   }
 
   async scrub(): Promise<void> {

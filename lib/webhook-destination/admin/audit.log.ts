@@ -3,7 +3,17 @@ import { Subject } from 'rxjs';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { AdminCaller } from './admin.options.js';
 
-/** A sign-in, or what a caller changed or was refused through an admin route. */
+/** What a deletion did. Of sources and of destinations, at most 1,000 are named. */
+export interface DeletionProof {
+  /** Names of the sources it was limited to; undefined for all. */
+  sources?: string[] | undefined;
+  /** Number of removed deliveries by source. */
+  purged: Record<string, number>;
+  /** Number of delete notifications by destination. */
+  receivers: Record<string, number>;
+}
+
+/** A sign-in, a deletion, or what a caller changed or was refused through an admin route. */
 export interface AuditEntry {
   /** Time of the action, in ms since the epoch. */
   at: number;
@@ -12,16 +22,20 @@ export interface AuditEntry {
    * `change.failed`, `sign-in.refused`, or `request.refused`.
    */
   action: string;
-  /** How the caller signed in; undefined if the caller is unknown. */
-  by?: AdminCaller['by'] | undefined;
+  /** How the caller signed in; `application` for a deletion in code; undefined if the caller is unknown. */
+  by?: AdminCaller['by'] | 'application' | undefined;
   /** Name of the caller's token, or the identity that the application's guard left on the request. */
   user?: string | undefined;
-  /** Address of the client; for IPv6, its network. */
-  address: string;
-  /** Name or id of the entry, delivery, replay or user that the action concerns. */
+  /** Address of the client; for IPv6, its network. Undefined for a deletion in code. */
+  address?: string | undefined;
+  /** Name or id of the entry, delivery, replay or deletion that the action concerns. */
   target?: string | undefined;
+  /** The users that the action concerns. The stored activity has only digests of them. */
+  userIds?: string[] | undefined;
   /** Details of the action, without secrets and bodies. */
   details?: Record<string, unknown>;
+  /** What a deletion did, with names; the log line has only the numbers. */
+  deletion?: DeletionProof | undefined;
 }
 
 /** Maximum number of values of a list in a line. */
@@ -30,7 +44,7 @@ const MAX_VALUES = 20;
 /** Maximum length of a text in a line, in characters: an origin has fewer, and must not hide its end. */
 const MAX_TEXT = 300;
 
-/** Logs each action of the admin routes as a line of JSON, and emits it on `entries$`. */
+/** Logs each action as a line of JSON, and emits it on `entries$`. */
 export class AuditLog {
   private readonly logger = new LimitedLogger('WebhookDestinationAudit');
   /** Has a limit of its own, so that nobody unknown can keep the refusals of known callers out of the log. */
@@ -61,11 +75,14 @@ export class AuditLog {
 }
 
 function toLine(entry: AuditEntry): string {
-  return JSON.stringify(entry, (_name, value: unknown) => {
-    if (typeof value === 'string' && value.length > MAX_TEXT) return `${value.slice(0, MAX_TEXT)}…`;
-    if (Array.isArray(value) && value.length > MAX_VALUES) {
-      return [...(value as unknown[]).slice(0, MAX_VALUES), `and ${value.length - MAX_VALUES} more`];
-    }
-    return value;
-  });
+  return JSON.stringify({ ...entry, deletion: undefined }, shorten);
+}
+
+/** Replacer for `JSON.stringify` that cuts long texts and lists. */
+export function shorten(_name: string, value: unknown): unknown {
+  if (typeof value === 'string' && value.length > MAX_TEXT) return `${value.slice(0, MAX_TEXT)}…`;
+  if (Array.isArray(value) && value.length > MAX_VALUES) {
+    return [...(value as unknown[]).slice(0, MAX_VALUES), `and ${value.length - MAX_VALUES} more`];
+  }
+  return value;
 }

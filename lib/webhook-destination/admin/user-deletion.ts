@@ -1,10 +1,13 @@
 import { activeTraceText } from '../../client/telemetry/trace-context.js';
+import type { RelayError } from '../../client/relay.error.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { refuseFields, RequestError } from '../http/request.error.js';
-import type { NewDelivery } from '../queue/delivery.interface.js';
+import { type NewDelivery, toNoticeId } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { MAX_NAMES } from '../queue/query.util.js';
+import { createLogId } from '../queue/log-store.interface.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
+import type { AuditEntry } from './audit.log.js';
 
 /** Maximum number of users per deletion: the request is held in memory, and one pass over the queue serves them all. */
 export const MAX_USERS = MAX_NAMES;
@@ -21,6 +24,8 @@ export interface DeletionRequest {
 
 /** Result of a deletion. */
 export interface DeletionResult {
+  /** Id of the deletion, under which the activity has its proof. */
+  id: string;
   /** Delete notifications queued: one for each user and each enabled destination of the affected sources. */
   notifications: number;
   /** The users' deliveries that were removed from the queue, with bodies and attempts. */
@@ -36,6 +41,9 @@ export interface DeletionPreview {
   /** Delete notifications that would be queued. */
   notifications: number;
 }
+
+/** Records a deletion in the audit log. */
+export type RecordDeletion = (entry: Omit<AuditEntry, 'at' | 'by' | 'user' | 'address'>) => void;
 
 /** Maximum number of receivers that a preview names. */
 const MAX_RECEIVERS = 100;
@@ -55,17 +63,32 @@ export class UserDeletion {
    * once both are durable. If it rejects, the request must be repeated. A repeated one sends all its notifications;
    * earlier ones stay in the queue until they are sent, as this process may end before it has queued the new ones.
    *
+   * @param record called at the end of a valid deletion, also if it failed: it may have removed some of the data
    * @throws {RequestError} that names the invalid field
    */
-  async request(request: unknown): Promise<DeletionResult> {
+  async request(request: unknown, record: RecordDeletion): Promise<DeletionResult> {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
     const trace = activeTraceText();
-    // First, because the purge also overwrites what is left of them.
-    const refused = await this.queue.refusals.removeUsers(userIds, sources);
-    // Of any time: what was accepted before the clock was set back seems to be of the future.
-    const purged = await this.queue.purge({ userId: userIds, source: sources }, true);
-    const notifications = await this.store(this.notices(userIds, sources, trace));
-    return { notifications, purged, refused };
+    const id = createLogId(Date.now());
+    let purged = new Map<string, number>();
+    const notified = new Map<string, number>();
+    const end = (details: object) => {
+      const deletion = { sources, purged: toRecord(purged), receivers: toRecord(notified) };
+      record({ action: 'user.delete', target: id, userIds, details: { users: userIds.length, ...details }, deletion });
+    };
+    try {
+      // First, because the purge also overwrites what is left of them.
+      const refused = await this.queue.refusals.removeUsers(userIds, sources);
+      // Of any time: what was accepted before the clock was set back seems to be of the future.
+      purged = await this.queue.purgeBySource({ userId: userIds, source: sources }, true);
+      const notifications = await this.store(this.notices(id, userIds, sources, notified, trace));
+      const result = { notifications, purged: [...purged.values()].reduce((sum, count) => sum + count, 0), refused };
+      end({ sources, ...result });
+      return { id, ...result };
+    } catch (error) {
+      end({ sources, failed: (error as Partial<RelayError>).code ?? 'failed' });
+      throw error;
+    }
   }
 
   /**
@@ -79,11 +102,26 @@ export class UserDeletion {
     return { receivers: receivers.slice(0, MAX_RECEIVERS), notifications: receivers.length * userIds.length };
   }
 
-  private *notices(userIds: string[], sources = this.sources.names, trace?: string): Generator<NewDelivery> {
-    for (const userId of userIds) {
-      yield* this.router.routeDeletion(sources, userId, Date.now(), this.queue.now(), trace);
+  /** @param notified gets the number of notices by destination */
+  private *notices(
+    id: string,
+    userIds: string[],
+    sources = this.sources.names,
+    notified: Map<string, number>,
+    trace?: string,
+  ): Generator<NewDelivery> {
+    for (const [index, userId] of userIds.entries()) {
+      const messageId = toNoticeId(id, index);
+      for (const notice of this.router.routeDeletion(sources, userId, messageId, Date.now(), this.queue.now(), trace)) {
+        notified.set(notice.destination, (notified.get(notice.destination) ?? 0) + 1);
+        yield notice;
+      }
     }
   }
+}
+
+function toRecord(counts: Map<string, number>): Record<string, number> {
+  return Object.fromEntries([...counts].slice(0, MAX_NAMES));
 }
 
 /**

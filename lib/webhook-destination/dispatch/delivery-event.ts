@@ -1,8 +1,10 @@
 import type { UrlResult } from '../queue/attempt-record.interface.js';
-import type { Delivery, DeliveryOutcome } from '../queue/delivery.interface.js';
+import { type Delivery, type DeliveryOutcome, deletionOf } from '../queue/delivery.interface.js';
 
 /** A delivery with the result of its last attempt. */
 interface SettledDelivery extends Pick<Delivery, 'destination' | 'source' | 'messageId'> {
+  /** Id of the deletion that it is a notification of; undefined for a message. */
+  deletion?: string | undefined;
   /** Number of attempts so far. */
   attempt: number;
   /**
@@ -26,6 +28,7 @@ export function toDeliveryEvent(delivery: Readonly<Delivery>, outcome: DeliveryO
     destination,
     source,
     messageId,
+    deletion: deletionOf(delivery),
     attempt: attempts.length + (attempt ? 1 : 0),
     results: attempt?.results ?? [],
   };

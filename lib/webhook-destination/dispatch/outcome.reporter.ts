@@ -24,7 +24,6 @@ export class OutcomeReporter {
   ) {}
 
   report(delivery: Readonly<Delivery>, outcome: DeliveryOutcome): void {
-    if (outcome.state === 'delivered' && !this.events.observed) return;
     const event = toDeliveryEvent(delivery, outcome);
     if (!event) return;
     if (event.type === 'retry') {

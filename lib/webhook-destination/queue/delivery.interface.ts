@@ -140,9 +140,32 @@ export function isReplayable(state: DeliveryState): state is ReplayableState {
 /** How the body of every delete notification begins, and that of no message. */
 export const NOTICE_START = '{"type":"delete",';
 
+/** What the message id of every delete notification begins with. */
+const NOTICE_ID = 'delete-';
+
+/**
+ * Returns the message id of the delete notifications for a user.
+ *
+ * @param deletion id of the deletion, which has no dot
+ * @param index index of the user in the deletion
+ */
+export function toNoticeId(deletion: string, index: number): string {
+  return `${NOTICE_ID}${deletion}.${index}`;
+}
+
+/** Returns the id of the deletion that a notification belongs to; undefined for a message, whatever id its sender chose. */
+export function deletionOf({ messageId, body }: Pick<NewDelivery, 'messageId' | 'body'>): string | undefined {
+  if (!messageId.startsWith(NOTICE_ID) || !isNotice(body)) return undefined;
+  return messageId.slice(NOTICE_ID.length).split('.', 1)[0];
+}
+
+function isNotice(body: Buffer): boolean {
+  return body.toString('latin1', 0, NOTICE_START.length) === NOTICE_START;
+}
+
 /** Whether a delivery is a delete notification that is still to be sent. */
 export function isOpenNotice({ body, state }: { body: Buffer; state: DeliveryState }): boolean {
-  return isOpen({ state }) && body.toString('latin1', 0, NOTICE_START.length) === NOTICE_START;
+  return isOpen({ state }) && isNotice(body);
 }
 
 /** The oldest open delivery of a destination. */
@@ -162,6 +185,12 @@ export interface KeptSince {
   destination: string;
   /** When the first of the destination's kept records was delivered, in ms since the epoch. */
   since: number;
+}
+
+/** Number of deliveries of a source that a purge has removed. */
+export interface PurgedSource {
+  source: string;
+  count: number;
 }
 
 /** Records that a sweep has removed. */

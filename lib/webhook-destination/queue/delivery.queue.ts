@@ -21,6 +21,7 @@ import {
 } from './delivery.interface.js';
 import { DeliverySearches } from './delivery.searches.js';
 import { KeptRefusals } from './kept-refusals.js';
+import type { LogStore } from './log-store.interface.js';
 import type { PeerChannel } from './peer-channel.interface.js';
 import { checkPage, checkQuery, matches } from './query.util.js';
 import type { RegistryStore } from './registry-store.interface.js';
@@ -59,6 +60,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   readonly searches = new DeliverySearches(this.store);
   /** Keeps the messages that ingest has refused; usable while the queue is open. */
   readonly refusals = new KeptRefusals(this.store.refusals, this.retention.refused);
+  /** Stores logs, such as the activity; usable while the queue is open. */
+  readonly logs: LogStore = this.store.logs;
   /** Connects the processes that share the store; usable while the queue is open. */
   readonly peers: PeerChannel | undefined = this.store.peers;
   /** Fields by whose values deliveries are found at once. */
@@ -286,6 +289,12 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
    * @param keepsNotices whether delete notifications that are queued, delivering or waiting stay
    */
   async purge(query: DeliveryQuery, keepsNotices = false): Promise<number> {
+    const purged = await this.purgeBySource(query, keepsNotices);
+    return [...purged.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** As {@link purge}; resolves with the number of removed deliveries of each source that had some. */
+  async purgeBySource(query: DeliveryQuery, keepsNotices = false): Promise<Map<string, number>> {
     const checked = checkQuery(query);
     const purged = await this.store.purge(checked, keepsNotices);
     const state = 'delivering';
@@ -293,7 +302,9 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
       matches(checked, delivery, state) && !(keepsNotices && isOpenNotice({ body: delivery.body, state }));
     this.withdraw([...this.leased.values()].filter(isPurged));
     await this.scrub();
-    return purged;
+    const counts = new Map<string, number>();
+    for (const { source, count } of purged) counts.set(source, (counts.get(source) ?? 0) + count);
+    return counts;
   }
 
   /**

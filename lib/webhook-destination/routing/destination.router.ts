@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import type { NewDelivery } from '../queue/delivery.interface.js';
 import { EventFilter } from './event-filter.js';
 import type { RoutingOptions } from './routing.options.js';
@@ -123,10 +121,13 @@ export class DestinationRouter {
   /**
    * Creates one delete notification for each enabled destination of the sources, regardless of its filters: a receiver
    * must learn to erase what it received about a user.
+   *
+   * @param messageId of {@link toNoticeId}
    */
   routeDeletion(
     sources: readonly string[],
     userId: string,
+    messageId: string,
     requestedAt: number,
     acceptedAt: number,
     trace?: string,
@@ -135,7 +136,7 @@ export class DestinationRouter {
     return Array.from(this.receiversOf(sources), ([destination, source]) => ({
       destination,
       source,
-      messageId: randomUUID(),
+      messageId,
       userId,
       body,
       acceptedAt,

@@ -131,7 +131,7 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
     await relay.service.accept('wk_shop', [of('u1', 'm1'), of('u2', 'm2')]);
     await relay.service.accept('wk_app', [of('u1', 'm3'), of('u2', 'm4')]);
     await relay.settled('dead', 4);
-    expect(await relay.service.requestDeletion({ userId: 'u1', sources: ['shop'] })).toEqual({
+    expect(await relay.service.requestDeletion({ userId: 'u1', sources: ['shop'] })).toMatchObject({
       notifications: 1,
       purged: 1,
     });
@@ -336,10 +336,10 @@ describe('requestDeletion', () => {
       ['u1', 'u999', 'other'].map((userId) => ({ type: 'track', event: 'E', userId })),
     );
     const add = vi.spyOn(queue, 'add');
-    const purge = vi.spyOn(queue, 'purge');
+    const purge = vi.spyOn(queue, 'purgeBySource');
     const userIds = Array.from({ length: 999 }, (_, index) => `u${index}`);
     const result = await relay.service.requestDeletion({ userId: 'u999', userIds });
-    expect(result).toEqual({ notifications: 3_000, purged: 6, refused: 0 });
+    expect(result).toMatchObject({ notifications: 3_000, purged: 6, refused: 0 });
     expect(purge).toHaveBeenCalledTimes(1);
     expect(add.mock.calls.map(([portion]) => portion.length)).toEqual([2_000, 1_000]);
     expect((await queue.list({ userId: 'other' })).length).toBe(3);

@@ -41,6 +41,7 @@ class OwnStore implements DeliveryStore {
     remove: () => Promise.resolve(0),
     removeOld: () => Promise.resolve(0),
   };
+  readonly logs = { read: () => Promise.resolve([]), write: () => Promise.resolve() };
   readonly due: Delivery[] = [];
   readonly settled: Settlement[] = [];
   now = () => Date.now();
@@ -54,7 +55,7 @@ class OwnStore implements DeliveryStore {
   keptSince = () => Promise.resolve([]);
   replay = () => Promise.resolve([]);
   expedite = () => Promise.resolve(0);
-  purge = () => Promise.resolve(0);
+  purge = () => Promise.resolve([]);
   scrub = () => Promise.resolve();
   sweep = () => Promise.resolve({ removed: 0, surplus: [] });
   beginClose = () => undefined;

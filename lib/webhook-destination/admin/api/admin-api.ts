@@ -11,6 +11,7 @@ import type { AdminGate } from '../admin.gate.js';
 import { probeGuard } from '../gate-probe.js';
 import { LiveFeed } from '../live/live.feed.js';
 import { McpRoute } from '../mcp/mcp.routes.js';
+import { activityRoutes } from './activity.routes.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
 import { describeRoute } from './api.route.js';
@@ -80,14 +81,15 @@ export class AdminApi {
       metricsRoute(own.metrics),
       eventRoute(this.feed),
       ...deliveryRoutes(relay, own, this.jobs),
-      ...deletionRoutes(relay, own),
+      ...deletionRoutes(own),
+      ...activityRoutes(own),
       ...replayRoutes(this.jobs),
       explainRoute(relay),
       ...registryRoutes(relay, own, series, ranking),
       ...refusalRoutes(own, series),
       ...(this.mcp ? [this.mcp.route] : []),
     ];
-    this.endpoint = new ApiEndpoint(routes, relay, gate, own.audit);
+    this.endpoint = new ApiEndpoint(routes, own.deletion, gate, own.audit);
     const handleDeletion: Answerer = (...exchange) => this.endpoint.handleDeletion(...exchange);
     this.deletion = { ...DELETION_ROUTE, path: `/${own.prefix}/delete`, handle: handleDeletion };
     this.routes = routes.map((route) => ({

@@ -9,8 +9,10 @@ import type { DeliveryQueue } from '../../queue/delivery.queue.js';
 import type { QueueFigures } from '../../observe/queue.figures.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
+import type { ActivityLog } from '../activity/activity.log.js';
+import type { DeletionReceipts } from '../activity/deletion-receipts.js';
 import type { AuditLog } from '../audit.log.js';
-import type { DeletionRequest, DeletionResult, UserDeletion } from '../user-deletion.js';
+import type { UserDeletion } from '../user-deletion.js';
 
 /** Operations of `WebhookDestinationService` that the API uses. */
 export interface AdminRelay {
@@ -19,7 +21,6 @@ export interface AdminRelay {
   readonly events$: Observable<DeliveryEvent>;
   deliveries(query: DeliveryQuery, page?: DeliveryPage): Promise<DeliveryRecord[]>;
   replay(idOrQuery: string | DeliveryQuery): Promise<number>;
-  requestDeletion(request: DeletionRequest): Promise<DeletionResult>;
   explain(message: unknown, source?: string): Promise<object>;
   /** Number of events that in-process recording lost before ingest. */
   readonly lostCount: number;
@@ -34,9 +35,11 @@ export interface AdminProcess {
   readonly queue: Pick<DeliveryQueue, 'series' | 'refusals' | 'peers' | 'searched' | 'searches'>;
   readonly figures: QueueFigures;
   readonly dispatcher: { readonly downNames: string[] };
-  readonly deletion: Pick<UserDeletion, 'preview'>;
+  readonly deletion: Pick<UserDeletion, 'preview' | 'request'>;
   readonly resubmission: { run(request: ResubmissionRequest): Promise<ResubmissionResult> };
   readonly explainer: { explainDelivery(record: DeliveryRecord): Promise<object> };
   readonly metrics: readonly Metric[];
   readonly audit: AuditLog;
+  readonly activity: Pick<ActivityLog, 'search' | 'find'>;
+  readonly receipts: Pick<DeletionReceipts, 'read'>;
 }

@@ -14,11 +14,9 @@ import type { AuditLog } from '../audit.log.js';
 import { type CountedCaller, type QuotaShare, toCounted } from '../caller.quota.js';
 import { removeCors, siteOf } from '../request-site.util.js';
 import { type ApiCaller, toTarget } from '../mcp/api-caller.interface.js';
-import type { DeletionRequest } from '../user-deletion.js';
-import type { AdminRelay } from './admin-services.interface.js';
+import type { AdminProcess } from './admin-services.interface.js';
 import { AnswerLimit } from './answer.limit.js';
 import type { ApiRequest, ApiRoute } from './api.route.js';
-import { deleteUsers } from './deletion.routes.js';
 import { QueryReader } from './query.reader.js';
 
 /** Caller of the routes that anyone may use. */
@@ -33,8 +31,10 @@ const SIGN_IN_BYTES = 8_192;
 /** What the audit log has of a request that fails. */
 interface Subject {
   route?: string;
-  /** Name or id in the path. */
+  /** Name or id in the path, apart from a user's. */
   target?: string | undefined;
+  /** User in the path. */
+  userIds?: string[] | undefined;
   isChange?: boolean;
   caller?: AdminCaller;
   isRecorded?: boolean;
@@ -47,7 +47,7 @@ export class ApiEndpoint {
 
   constructor(
     readonly routes: ApiRoute[],
-    private readonly relay: Pick<AdminRelay, 'requestDeletion'>,
+    private readonly deletion: AdminProcess['deletion'],
     private readonly gate: AdminGate,
     private readonly audit: AuditLog,
   ) {}
@@ -60,7 +60,7 @@ export class ApiEndpoint {
   handle(target: string, request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
     const [path = '', query = ''] = target.split(/\?(.*)/s, 2);
     const found = this.find(request.method, path);
-    const subject = found instanceof RequestError ? {} : subjectOf(found.route, Object.values(found.params)[0]);
+    const subject = found instanceof RequestError ? {} : subjectOf(found.route, found.params);
     return this.answer(request, response, 'to the API', subject, async (begin) => {
       const needed = found instanceof RequestError ? 'read' : found.route.access;
       // Only authenticated callers may learn that a route does not exist.
@@ -115,9 +115,9 @@ export class ApiEndpoint {
       checkContentType(request);
       const caller = await this.admit(platform, 'write', subject);
       begin(toCounted(caller, this.gate.addressOf(request)));
-      const deletion = parseBody(await readBody(request)) as DeletionRequest; // requestDeletion checks it
+      const deletion = parseBody(await readBody(request));
       try {
-        return { success: true, ...(await deleteUsers(this.relay, deletion, this.recorderOf(request, subject))) };
+        return { success: true, ...(await this.deletion.request(deletion, this.recorderOf(request, subject))) };
       } catch (error) {
         if (error instanceof RequestError) throw error;
         this.logger.limited('error', `A deletion failed: ${errorMessage(error)}`);
@@ -207,19 +207,21 @@ export class ApiEndpoint {
 
   /** Records a refusal for lack of rights, and a change that failed, unless its route has recorded it. */
   private record(request: IncomingMessage, refusal: RequestError, subject: Subject): void {
-    const { route, caller, target, isChange, isRecorded } = subject;
+    const { route, caller, target, userIds, isChange, isRecorded } = subject;
     if (!caller || caller.access === 'read') {
-      const details = { route };
-      return this.gate.recordRefusal(request, refusal, { by: caller?.by, user: caller?.user, target, details });
+      const about = { by: caller?.by, user: caller?.user, target, userIds, details: { route } };
+      return this.gate.recordRefusal(request, refusal, about);
     }
     if (!isChange || isRecorded) return;
     const details = { code: refusal.code, route };
-    this.recorderOf(request, subject)({ action: 'change.failed', target, details });
+    this.recorderOf(request, subject)({ action: 'change.failed', target, userIds, details });
   }
 }
 
-function subjectOf({ method, path, access }: ApiRoute, target: string | undefined): Subject {
-  return { route: `${method} ${path}`, target, isChange: access === 'write' };
+function subjectOf({ method, path, access }: ApiRoute, { userId, ...params }: Record<string, string>): Subject {
+  const [target] = Object.values(params);
+  const userIds = userId === undefined ? undefined : [userId];
+  return { route: `${method} ${path}`, target, userIds, isChange: access === 'write' };
 }
 
 /**

@@ -33,7 +33,7 @@ export interface ApiRequest {
   /** Emits once the caller is no longer admitted. */
   refused$: Observable<unknown>;
   /** Records an action in the audit log. */
-  audit: (entry: Pick<AuditEntry, 'action' | 'target' | 'details'>) => void;
+  audit: (entry: Omit<AuditEntry, 'at' | 'by' | 'user' | 'address'>) => void;
 }
 
 /** A route of the API. Its path is below `/relay/api`; without `query`, the query is ignored. */

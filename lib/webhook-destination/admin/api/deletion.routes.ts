@@ -1,12 +1,8 @@
-import type { RelayError } from '../../../client/relay.error.js';
-import { refuseFields, RequestError } from '../../http/request.error.js';
+import { refuseFields } from '../../http/request.error.js';
 import type { ControllerRoute, Schema } from '../../http/route.controller.js';
-import { type DeletionRequest, type DeletionResult, MAX_USERS } from '../user-deletion.js';
-import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
+import { type DeletionRequest, MAX_USERS } from '../user-deletion.js';
+import type { AdminProcess } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute } from './api.route.js';
-
-/** Maximum number of users named in an audit entry. */
-const MAX_NAMED = 10;
 
 const SUMMARY = 'Delete the queued and kept data of a user, and notify the destinations';
 
@@ -35,10 +31,10 @@ export const DELETION_ROUTE: Omit<ControllerRoute, 'handle' | 'path'> = {
 };
 
 /** Routes that delete the data of one user. */
-export function deletionRoutes(relay: AdminRelay, own: Pick<AdminProcess, 'deletion'>): ApiRoute[] {
+export function deletionRoutes({ deletion }: Pick<AdminProcess, 'deletion'>): ApiRoute[] {
   const deleteUser = ({ audit }: ApiRequest, userId: string, { sources, ...others }: DeletionRequest) => {
     refuseFields(others);
-    return deleteUsers(relay, { userId, sources }, audit);
+    return deletion.request({ userId, sources }, audit);
   };
   return [
     changeRoute(
@@ -64,34 +60,7 @@ export function deletionRoutes(relay: AdminRelay, own: Pick<AdminProcess, 'delet
       access: 'read',
       summary: 'Which destinations a deletion would notify; deletes nothing',
       schema: { type: 'object', required: ['userId'], properties: { userId: TEXT, sources: TEXTS } },
-      handle: ({ body }) => own.deletion.preview(body),
+      handle: ({ body }) => deletion.preview(body),
     },
   ];
-}
-
-/**
- * Deletes the data of users, and records it in the audit log, also if it fails half-way.
- *
- * @throws {RequestError} that names the invalid field
- */
-export async function deleteUsers(
-  relay: Pick<AdminRelay, 'requestDeletion'>,
-  deletion: DeletionRequest,
-  audit: ApiRequest['audit'],
-): Promise<DeletionResult> {
-  const record = (end: object) => {
-    const { userId, userIds = [], sources } = deletion;
-    const users = userId === undefined ? userIds : [userId, ...userIds];
-    const details = { users: users.length, userIds: users.slice(0, MAX_NAMED), sources, ...end };
-    audit({ action: 'user.delete', target: users[0], details });
-  };
-  try {
-    const result = await relay.requestDeletion(deletion);
-    record(result);
-    return result;
-  } catch (error) {
-    // An invalid deletion removes nothing. Any other may have removed some of the data.
-    if (!(error instanceof RequestError)) record({ failed: (error as Partial<RelayError>).code ?? 'failed' });
-    throw error;
-  }
 }

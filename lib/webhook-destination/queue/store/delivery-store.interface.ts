@@ -8,11 +8,13 @@ import type {
   KeptSince,
   NewDelivery,
   OldestDelivery,
+  PurgedSource,
   QueueCondition,
   ReplayableState,
   SweptRecords,
 } from '../delivery.interface.js';
 import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
+import type { LogStore } from '../log-store.interface.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
 import type { RefusalStore } from '../refusal-store.interface.js';
@@ -130,6 +132,7 @@ export interface DeliveryStore {
   readonly registry: RegistryStore;
   readonly series: SeriesStore;
   readonly refusals: RefusalStore;
+  readonly logs: LogStore;
   /** Stores deliveries in transactions of the application; undefined if it cannot. */
   readonly transactions: TransactionStore | undefined;
   /** Undefined if no other process can use the store. */
@@ -172,7 +175,8 @@ export interface DeliveryStore {
   replay(query: ReplayQuery, now: number): Promise<string[]>;
   /** Makes open deliveries of a destination due at `now`; resolves with the number of those not due before. */
   expedite(destination: string, now: number): Promise<number>;
-  purge(query: CheckedQuery, keepsNotices: boolean): Promise<number>;
+  /** Resolves with what was removed; a source may come several times. */
+  purge(query: CheckedQuery, keepsNotices: boolean): Promise<PurgedSource[]>;
   /** Overwrites what purged deliveries have left in the files of the store. */
   scrub(): Promise<void>;
   /** Removes records past their retention, and what replaced entries of the registry have left in the store's files. */

@@ -48,7 +48,7 @@ describe.each(platforms)('The audit log on $platform', ({ createAdapter }) => {
       { ...failed, target: undefined, details: { code: 'options_invalid', route: 'POST destinations' } },
       { ...failed, target: 'Webhooks', details: { code: 'registry_read_only', route } },
       { ...failed, target: 'none', details: { code: 'destination_unknown' } },
-      { ...failed, target: 'u1', details: { code: 'field_unknown' } },
+      { ...failed, target: undefined, userIds: ['u1'], details: { code: 'field_unknown' } },
     ]);
     expect(JSON.stringify(audit)).not.toContain('s3cret');
   });
@@ -136,11 +136,12 @@ describe.each(platforms)('The audit log on $platform', ({ createAdapter }) => {
     expect(audit).toMatchObject([
       {
         ...failed,
-        target: 'u1',
-        details: { users: 1, userIds: ['u1'], sources: ['shop'], failed: expect.any(String) },
+        userIds: ['u1'],
+        details: { users: 1, sources: ['shop'], failed: expect.any(String) },
+        deletion: { sources: ['shop'], purged: { shop: 1 } },
       },
-      { ...failed, target: 'u2', details: { failed: expect.any(String) } },
-      { ...failed, target: 'u3', details: { failed: expect.any(String) } },
+      { ...failed, userIds: ['u2'], details: { failed: expect.any(String) }, deletion: { purged: {} } },
+      { ...failed, userIds: ['u3'], details: { failed: expect.any(String) }, deletion: { purged: {} } },
     ]);
     expect(JSON.stringify(audit)).not.toContain('s3cret');
     vi.restoreAllMocks();

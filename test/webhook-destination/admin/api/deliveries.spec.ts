@@ -399,7 +399,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     const webhooks = await receiver.received(5);
     expect(webhooks[4]!.body).toMatchObject({ type: 'delete', userId: 'u1' });
     expect((await get('users/u1')).deliveries).toMatchObject([{ type: 'delete' }]);
-    expect(changes()).toMatchObject([{ action: 'user.delete', target: 'u1', details: { purged: 3 } }]);
+    expect(changes()).toMatchObject([{ action: 'user.delete', userIds: ['u1'], details: { purged: 3 } }]);
 
     await relay.accept('wk_shop', [track('m5', { userId: '..' })]); // an id that a path cannot contain
     const sources = ['shop'];
@@ -407,7 +407,7 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
       status: 200,
       answer: { purged: 1 },
     });
-    expect(changes()[1]).toMatchObject({ action: 'user.delete', target: '..', details: { sources, purged: 1 } });
+    expect(changes()[1]).toMatchObject({ action: 'user.delete', userIds: ['..'], details: { sources, purged: 1 } });
     for (const body of [{}, { userId: 'u2', userIds: ['u3'] }]) {
       expect((await json('POST', 'deletions', { body })).status).toBe(400);
     }

@@ -63,6 +63,7 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
     // What is removed is asked for last.
     const routes = [...ROUTES].sort(([one], [other]) => Number(one === 'DELETE') - Number(other === 'DELETE'));
     const answers: string[] = [];
+    const [entry] = (await get('activity')).entries as { id: string }[];
     for (const token of [READ_TOKEN, TOKEN]) {
       for (const [method, path] of routes.filter(([, name]) => name !== 'events')) {
         const real = path
@@ -70,7 +71,8 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
           .replace('sources/x', 'sources/second')
           .replace('deliveries/1', `deliveries/${id}`)
           .replace('replays/1', `replays/${replay.answer.id}`)
-          .replace('refusals/1', `refusals/${refusal!.id}`);
+          .replace('refusals/1', `refusals/${refusal!.id}`)
+          .replace('activity/1', `activity/${entry!.id}`);
         const figures = /^(destinations|sources)/.test(path) && method === 'GET' ? '?figures=true' : '';
         const text = path === 'search' ? '?text=secret' : ''; // part of the destination's name
         const source = /^refusals(\/(?!keyless|resubmit)|$)/.test(path) ? '?source=second' : '';

@@ -156,8 +156,8 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
     expect(audit).toMatchObject([
       { action: 'request.refused', by: undefined, details: { code: 'admin_only', route: 'GET overview' } },
       { action: 'request.refused', by: undefined, details: { code: 'admin_only', route: 'GET overview' } },
-      { action: 'request.refused', by: 'guard', user: 'guest', target: 'u1', details: { code: 'read_only', route } },
-      { action: 'user.delete', by: 'guard', user: 'root', target: 'u1' },
+      { action: 'request.refused', by: 'guard', user: 'guest', userIds: ['u1'], details: { code: 'read_only', route } },
+      { action: 'user.delete', by: 'guard', user: 'root', userIds: ['u1'] },
     ]);
     const signIn = await ask('POST', 'session', { token: null, body: { token: TOKEN } });
     expect(signIn.status).toBe(404);

@@ -5,6 +5,7 @@ import { vi } from 'vitest';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
 import { itSearches } from './delivery-search.conformance.js';
+import { itKeepsLogs } from './log-store.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
 import { itKeepsRefusals } from './refusal-store.conformance.js';
 import { itKeepsSeries } from './series-store.conformance.js';
@@ -35,4 +36,5 @@ for (const engine of [sqlite, memory]) {
   itSearches(engine);
   itKeepsSeries(engine);
   itKeepsRefusals(engine);
+  itKeepsLogs(engine);
 }

@@ -6,6 +6,7 @@ import { sharedQueue } from '../../../support/shared-queue.js';
 import { describeOnEach, postgresStore, redisStore, type SharedStore } from '../../../support/services.js';
 import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
 import { itSearches } from './delivery-search.conformance.js';
+import { itKeepsLogs } from './log-store.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
 import { itKeepsRefusals } from './refusal-store.conformance.js';
 import { itKeepsSeries } from './series-store.conformance.js';
@@ -37,4 +38,5 @@ await describeOnEach([redisStore, oldestRedisStore, postgresStore], (store) => {
   itSearches(engine);
   itKeepsSeries(engine);
   itKeepsRefusals(engine);
+  itKeepsLogs(engine);
 });

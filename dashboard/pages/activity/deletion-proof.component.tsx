@@ -1,0 +1,85 @@
+import type { DeletionProof as Proof } from '../../../lib/webhook-destination/admin/audit.log.js';
+import { PlainText } from '../../components/plain-text.component.js';
+import { toPlainText } from '../../components/plain-text.util.js';
+import { StateBadge } from '../../components/state-badge.component.js';
+import { Table } from '../../components/table.component.js';
+import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
+import type { Receipt, WholeEntry } from './activity.entry.js';
+
+const NONE: Receipt = { delivered: 0, dead: 0, at: 0 };
+
+/** What a deletion removed, which receivers were told, and what they answered. */
+export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { entry: WholeEntry; deletion: Proof }) {
+  const sources = Object.entries(deletion.purged);
+  const receivers = Object.entries(deletion.receivers);
+  return (
+    <>
+      <section class="panel">
+        <h2>What was deleted</h2>
+        <p>
+          {deletion.sources
+            ? `The deletion was limited to the sources ${deletion.sources.map((name) => toPlainText(name, 80)).join(', ')}.`
+            : 'The deletion was of all sources.'}
+          {result === 'failed' && ' It failed half-way, and had to be repeated.'}
+        </p>
+        {sources.length === 0 ? (
+          <p>The queue had no deliveries of the users.</p>
+        ) : (
+          <Table
+            caption="Deleted deliveries by source"
+            rows={sources}
+            keyOf={([name]) => name}
+            columns={[
+              {
+                title: 'Source',
+                cell: ([name]) => <PlainText value={name} max={80} href={hrefOf('sources', {}, name)} />,
+              },
+              { title: 'Deliveries', isNumber: true, cell: ([, count]) => count.toLocaleString() },
+            ]}
+          />
+        )}
+      </section>
+      <section class="panel">
+        <h2>Who was told</h2>
+        {receivers.length === 0 ? (
+          <p>No receiver was told.</p>
+        ) : (
+          <Table
+            caption="Receivers that were told"
+            rows={receivers}
+            keyOf={([name]) => name}
+            columns={[
+              {
+                title: 'Receiver',
+                cell: ([name]) => <PlainText value={name} max={80} href={hrefOf('destinations', {}, name)} />,
+              },
+              { title: 'Notifications', isNumber: true, cell: ([, count]) => count.toLocaleString() },
+              { title: 'Answer', cell: ([name, count]) => <Answer receipt={receipts[name] ?? NONE} count={count} /> },
+              { title: 'Last answer', cell: ([name]) => <Time at={receipts[name]?.at} /> },
+            ]}
+          />
+        )}
+      </section>
+    </>
+  );
+}
+
+function Answer({ receipt: { delivered, dead, status, reason }, count }: { receipt: Receipt; count: number }) {
+  const accepted = Math.min(delivered, count);
+  const state = accepted === count ? 'accepted' : dead > 0 ? 'dead' : 'waiting';
+  return (
+    <>
+      <StateBadge state={state} />
+      <div class="second-line">
+        {accepted.toLocaleString()} of {count.toLocaleString()} accepted
+        {status !== undefined && `, status ${status}`}
+        {state === 'dead' && reason !== undefined && (
+          <>
+            , <PlainText value={reason} max={120} />
+          </>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,60 @@
+import type { AuditEntry } from '../audit.log.js';
+import { shorten } from '../audit.log.js';
+import { digestUsers, isOf, type UserDigests } from './user.digest.js';
+
+/** An entry as it is stored. */
+export interface KeptEntry extends Omit<AuditEntry, 'userIds'> {
+  id: string;
+  /** Digests of the users that the action concerns. */
+  users?: UserDigests | undefined;
+  /** Number of refusals that the entry stands for. */
+  count?: number;
+  /** Time of the last one of them, in ms since the epoch. */
+  lastAt?: number;
+}
+
+export type ActivityResult = 'done' | 'failed' | 'refused';
+
+/** An entry as the API answers it. */
+export interface ActivityEntry extends Omit<KeptEntry, 'users'> {
+  result: ActivityResult;
+}
+
+/** Selects entries; all given fields must match. */
+export interface ActivityQuery {
+  /** An action, or what one begins with, up to a dot. */
+  what?: string | undefined;
+  /** Name of a token or user, an address, or how the caller signed in. */
+  who?: string | undefined;
+  /** Name or id that the action concerns. */
+  target?: string | undefined;
+  /** User that the action concerns. */
+  userId?: string | undefined;
+  /** From this time on, in ms since the epoch. */
+  from?: number | undefined;
+  /** Before this time, in ms since the epoch. */
+  to?: number | undefined;
+}
+
+/** Converts an entry for the store: without user ids, and with its details cut. */
+export function toKept(id: string, { userIds, details, ...entry }: AuditEntry): KeptEntry {
+  const users = userIds && digestUsers(userIds);
+  return { id, ...entry, details: details && (JSON.parse(JSON.stringify(details, shorten)) as typeof details), users };
+}
+
+export function toEntry({ users: _users, ...entry }: KeptEntry): ActivityEntry {
+  return { ...entry, result: resultOf(entry) };
+}
+
+export function isAbout({ what, who, target, userId }: ActivityQuery, entry: KeptEntry): boolean {
+  const { action, by, user, address, users } = entry;
+  if (what !== undefined && action !== what && !action.startsWith(`${what}.`)) return false;
+  if (who !== undefined && ![by, user, address].includes(who)) return false;
+  if (target !== undefined && entry.target !== target) return false;
+  return userId === undefined || (users !== undefined && isOf(users, userId));
+}
+
+function resultOf({ action, details }: Omit<KeptEntry, 'users'>): ActivityResult {
+  if (action.endsWith('.refused')) return 'refused';
+  return action === 'change.failed' || details?.failed !== undefined ? 'failed' : 'done';
+}
