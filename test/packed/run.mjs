@@ -20,7 +20,7 @@ import { PORTS, quickStart } from './quick-start.mjs';
 import { registrySettings, serveRegistry } from './registry.mjs';
 import { freePort, run } from './shell.mjs';
 
-/** Each has its packages on a Node with `node:sqlite` from Node 22 on, and before with libsql. */
+/** The first one has no `node:sqlite`: its applications get libsql. */
 const NODES = [20, 22, 26];
 
 /** Checks that run at once, because they wait for the network and the disk. The first one has the ports of the documents. */
