@@ -1,8 +1,8 @@
 // Packs the package as it is published, puts it into a registry of its own, and does what README and the other pages say in
 // fresh applications of the Nest 11 and Nest 12 command lines. With npm, on each Node: docs/getting-started.md, the tests of
 // docs/testing.md, every `npm install` that a page names, and README's quick start, which reaches its webhook and opens the
-// dashboard. With pnpm and Yarn, the quick start. The application's tests and build pass, with Jest (Nest 11) and Vitest
-// (Nest 12). What else `nest add` does is checked in applications of its own.
+// dashboard. With pnpm and Yarn, the quick start, and other packages beside it. The application's tests and build pass, with
+// Jest (Nest 11) and Vitest (Nest 12). What else `nest add` does is checked in applications of its own.
 // With words as arguments, only the checks whose name has one of them: npm run test:packed -- 'Nest 11, Node 26'
 import assert from 'node:assert';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { PORTS, quickStart } from './quick-start.mjs';
 import { registrySettings, serveRegistry } from './registry.mjs';
 import { freePort, run } from './shell.mjs';
 
-/** Each has its packages on a Node with `node:sqlite` from Node 22 on, and before with libsql. */
+/** The first one has no `node:sqlite`: its applications get libsql. */
 const NODES = [20, 22, 26];
 
 /** Checks that run at once, because they wait for the network and the disk. The first one has the ports of the documents. */
@@ -79,7 +79,7 @@ async function firstHour({ nest, node, env, ports, title }) {
   }
 }
 
-/** README in one application, and then what an application may have beside. */
+/** README in one application; with pnpm and Yarn, also what an application may have beside. */
 async function check({ nest, command, path, usage: { ...usage } }, manager, { env, ports, title }) {
   const transcript = [`$ ${command}`];
   const print = (text) => transcript.push(text);
@@ -96,21 +96,26 @@ async function check({ nest, command, path, usage: { ...usage } }, manager, { en
     const delay = await quickStart({ app, manager, env, ports, print, usage });
     const { cpu } = usage;
     assert.ok(cpu < QUICK_START_WITHIN, `the quick start took ${cpu} ms of CPU time`);
-    await script(translate('npm install bullmq@5 class-validator @nestjs/schedule', manager));
-    addSources(app, nest);
-    await script(`${manager} test`);
-    await script(`${manager} run build`);
-    await script(`node_modules/.bin/tsc --noEmit -p ${nest === 11 ? 'tsconfig.node10.json' : 'tsconfig.json'}`);
-    assert.match(
-      await script('node dist/checks.js'),
-      /intervals: nestjs-analytics-relay:sweep\nbullmqQueue needs bullmq \^6\.7\.0, but 5\.\S+ is installed: npm install bullmq@6\n$/,
-    );
-    assert.match(await script('node_modules/.bin/nestjs-analytics-relay plan'), /\| `orderId` \| string \| yes /);
+    if (manager !== 'npm') await useOthers({ app, nest, manager, script });
     const seconds = (ms) => `${(ms / 1_000).toFixed(1)} s`;
     print(`# nest new to the dashboard: ${seconds(cpu)} of CPU time; curl to webhook: ${seconds(delay)}`);
   } finally {
     console.log(`\n== ${title}\n${transcript.join('\n')}`);
   }
+}
+
+/** In an application that has the package: what README does not show, which is the same on each Node. */
+async function useOthers({ app, nest, manager, script }) {
+  await script(translate('npm install bullmq@5 class-validator @nestjs/schedule', manager));
+  addSources(app, nest);
+  await script(`${manager} test`);
+  await script(`${manager} run build`);
+  await script(`node_modules/.bin/tsc --noEmit -p ${nest === 11 ? 'tsconfig.node10.json' : 'tsconfig.json'}`);
+  assert.match(
+    await script('node dist/checks.js'),
+    /intervals: nestjs-analytics-relay:sweep\nbullmqQueue needs bullmq \^6\.7\.0, but 5\.\S+ is installed: npm install bullmq@6\n$/,
+  );
+  assert.match(await script('node_modules/.bin/nestjs-analytics-relay plan'), /\| `orderId` \| string \| yes /);
 }
 
 /** `nest add`, and its transcript. */
