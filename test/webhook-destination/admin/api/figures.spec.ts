@@ -61,6 +61,7 @@ describe.each(onFastify)('Figures of sources and destinations on $platform', ({ 
     expect(await figuresOf(first, 'idle')).toEqual({
       lastSeenAt: null,
       accepted: 0,
+      duplicate: 0,
       refused: {},
       interval: 600_000,
       points: [],
