@@ -266,12 +266,12 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
 
   private toTransaction(tx: unknown): EventTransaction {
     if (tx === undefined || tx === null) throw new TransactionError('inTransaction() needs the transaction');
-    const { transactionRunner, disable, writeKey } = this.options.reveal();
+    const { transactionRunner, disable, writeKey, release } = this.options.reveal();
     const transaction: unknown = transactionRunner ? transactionRunner(tx) : tx;
     const inContext = AsyncLocalStorage.snapshot(); // the application's: its packages may keep the transaction there
     const write = (message: SerializedMessage) => {
       if (!this.ingest) throw new TransactionError(`a transaction needs ${TRANSACTIONAL_RELAY}`);
-      return this.ingest.acceptRecorded(writeKey, [message], transaction);
+      return this.ingest.acceptRecorded(writeKey, [message], release, transaction);
     };
     return { tx, write: async (message) => (disable ? undefined : inContext(() => write(message))) };
   }
@@ -306,12 +306,12 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private connect(): void {
     if (this.isConnected) return;
     this.isConnected = true;
-    const { host, flushInterval, writeKey } = this.options.reveal();
+    const { host, flushInterval, writeKey, release } = this.options.reveal();
     const ingests = host == null ? findProviders<InProcessIngest>(this.moduleRef, IN_PROCESS_INGEST) : [];
     const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
     if (ingest) {
       this.ingest = ingest;
-      const transport = new InProcessTransport(ingest, writeKey);
+      const transport = new InProcessTransport(ingest, writeKey, release);
       return this.startDelivery(transport, flushInterval == null ? IN_PROCESS_FLUSH_INTERVAL : undefined);
     }
     if (ingests.length > 0) this.warnOfUnknownKey(ingests.flatMap(({ sourceNames }) => sourceNames));

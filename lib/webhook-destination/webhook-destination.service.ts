@@ -171,6 +171,7 @@ export class WebhookDestinationService {
   async acceptRecorded(
     writeKey: string,
     messages: readonly SerializedMessage[],
+    release?: string,
     transaction?: unknown,
   ): Promise<AcceptResult> {
     await this.lifecycle.opened; // events recorded during startup do not open the registry early
@@ -178,8 +179,8 @@ export class WebhookDestinationService {
     const { acceptor } = this.steps;
     const posted = messages.map(toPosted);
     // In process, sender and relay share a clock.
-    if (transaction !== undefined) return acceptor.acceptIn(transaction, source, posted, new Date(), true);
-    return acceptor.accept(source, posted, new Date(), true);
+    if (transaction !== undefined) return acceptor.acceptIn(transaction, source, posted, new Date(), { release });
+    return acceptor.accept(source, posted, new Date(), { release });
   }
 
   /** @internal */

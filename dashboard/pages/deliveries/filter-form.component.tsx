@@ -13,7 +13,7 @@ import type { DeliveryFilter } from './delivery-filter.js';
 import { fromLocalTime, toLocalTime } from './local-time.util.js';
 
 /** Fields under "More fields". */
-const MORE = ['messageId', 'source', 'type', 'reason', 'from', 'to'];
+const MORE = ['messageId', 'source', 'type', 'release', 'reason', 'from', 'to'];
 
 const optionsOf = (values: string[]) => [['', 'Any'], ...values.map((value) => [value, value])] as [string, string][];
 
@@ -92,6 +92,7 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
           <TextField {...field('messageId', 'Message id')} />
           <TextField {...field('source', 'Source')} />
           <SelectField {...field('type', 'Type')} options={optionsOf(DELIVERED_TYPES)} />
+          <TextField {...field('release', 'Release')} />
           <SelectField {...field('reason', 'Reason (if dead)')} options={reasonOptions(draft.reason)} />
           <TextField {...time('from', 'Accepted from')} />
           <TextField {...time('to', 'Accepted before')} />

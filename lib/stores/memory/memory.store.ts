@@ -17,6 +17,7 @@ import {
   type CheckedSearch,
   type DeliveryPortion,
   matchesBody,
+  matchesRelease,
   SearchPace,
 } from '../../webhook-destination/queue/delivery-search.js';
 import { toDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
@@ -261,6 +262,7 @@ class MemorySeriesStore implements SeriesStore {
 
 function isMatch(search: CheckedSearch, { delivery, state, reason }: Entry): boolean {
   const isRecent = delivery.acceptedAt >= search.acceptedFrom;
+  if (!matchesRelease(search, delivery)) return false;
   return isRecent && matches(search.query, delivery, state, reason) && matchesBody(search, delivery.body);
 }
 

@@ -118,6 +118,7 @@ export class DeliveryAdditions {
           sizes,
           deliveries.map(({ trace }) => trace ?? null),
           deliveries.map(({ recordedBy }) => toColumn(recordedBy)),
+          deliveries.map(({ release }) => toColumn(release)),
           ...toLists(deliveries, additions),
         ];
       }),

@@ -25,17 +25,18 @@ export function deliveryStatements(schema: string) {
     WITH given AS MATERIALIZED (
       SELECT nextval('${schema}.relay_delivery_id') AS id, g.*
       FROM unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::int[],
-        $13::text[], $14::text[], ${lists}) WITH ORDINALITY
-        AS g(key, destination, source, message_id, user_id, accepted_at, start, size, trace, recorded_by, ${names}, place)
+        $13::text[], $14::text[], $15::text[], ${lists}) WITH ORDINALITY
+        AS g(key, destination, source, message_id, user_id, accepted_at, start, size, trace, recorded_by, release, ${names}, place)
     ), fresh AS (
       INSERT INTO ${seen} (key, delivery, until_ms)
       SELECT key, id, $3::bigint FROM given WHERE key IS NOT NULL ORDER BY key
       ON CONFLICT DO NOTHING
       RETURNING delivery
     ), ${further} stored AS (
-      INSERT INTO ${delivery} (id, destination, source, message_id, user_id, body, accepted_at, trace, recorded_by, ${columns})
+      INSERT INTO ${delivery} (id, destination, source, message_id, user_id, body, accepted_at, trace, recorded_by, release,
+        ${columns})
       SELECT id, destination, source, message_id, user_id, substring($4::bytea FROM start FOR size), accepted_at, trace,
-        recorded_by, ${values}
+        recorded_by, release, ${values}
       FROM given WHERE key IS NULL OR id IN (SELECT delivery FROM fresh)
       RETURNING id
     )
@@ -50,7 +51,7 @@ export function deliveryStatements(schema: string) {
     insert: {
       name: 'relay_insert',
       text: insertWith(
-        '$15::boolean[]',
+        '$16::boolean[]',
         'leased',
         'due_at, state, lease, leased_at',
         `accepted_at, CASE WHEN leased THEN 'delivering' ELSE 'queued' END, CASE WHEN leased THEN $1::bigint END,
@@ -64,7 +65,7 @@ export function deliveryStatements(schema: string) {
     take: {
       name: 'relay_take',
       text: insertWith(
-        '$15::bigint[], $16::bigint[], $17::text[], $18::text[], $19::uuid[]',
+        '$16::bigint[], $17::bigint[], $18::text[], $19::text[], $20::uuid[]',
         'due_at, first_attempt_at, attempts, failed_urls, message_key',
         'lease, due_at, first_attempt_at, attempts, failed_urls, state',
         `$1::bigint, coalesce(due_at, accepted_at), first_attempt_at, attempts, failed_urls,

@@ -43,6 +43,7 @@ function tables(schema: string): string {
     failed_urls text COLLATE "C",
     trace text COLLATE "C",
     recorded_by text COLLATE "C",
+    release text COLLATE "C",
     body bytea NOT NULL
   ) WITH (autovacuum_vacuum_scale_factor = 0.05);
   ALTER TABLE ${schema}.relay_delivery ALTER body SET STORAGE EXTERNAL;

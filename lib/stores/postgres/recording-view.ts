@@ -23,6 +23,7 @@ export interface RecordingCall {
     user_id: string | undefined;
     trace: string | undefined;
     recorded_by: string | undefined;
+    release: string | undefined;
     /** In Base64. */
     body: string;
   }[];
@@ -54,7 +55,7 @@ export const recordingView = (schema: string) => `
       WITH listed AS MATERIALIZED (
         SELECT nextval('${schema}.relay_delivery_id') AS id, d.*
         FROM json_to_recordset(call.deliveries) AS d(key uuid, destination text, source text, message_id text,
-          user_id text, trace text, recorded_by text, body text)
+          user_id text, trace text, recorded_by text, release text, body text)
       )
       SELECT * FROM listed ORDER BY key
     LOOP
@@ -63,10 +64,10 @@ export const recordingView = (schema: string) => `
         ON CONFLICT DO NOTHING;
         CONTINUE WHEN NOT FOUND;
       END IF;
-      INSERT INTO ${schema}.relay_delivery (id, destination, source, message_id, user_id, trace, recorded_by, body,
-        accepted_at, due_at, state)
+      INSERT INTO ${schema}.relay_delivery (id, destination, source, message_id, user_id, trace, recorded_by, release,
+        body, accepted_at, due_at, state)
       VALUES (given.id, given.destination, given.source, given.message_id, given.user_id, given.trace,
-        given.recorded_by, decode(given.body, 'base64'), call.accepted_at, call.accepted_at, 'queued');
+        given.recorded_by, given.release, decode(given.body, 'base64'), call.accepted_at, call.accepted_at, 'queued');
     END LOOP;
     RETURN NEW;
   END $$;

@@ -87,6 +87,7 @@ export class TransactionAdditions implements TransactionStore {
         user_id: delivery.userId === undefined ? undefined : encodeText(delivery.userId),
         trace: delivery.trace,
         recorded_by: delivery.recordedBy === undefined ? undefined : encodeText(delivery.recordedBy),
+        release: delivery.release === undefined ? undefined : encodeText(delivery.release),
         body: delivery.body.toString('base64'),
       })),
     };

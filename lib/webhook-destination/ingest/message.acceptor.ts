@@ -9,7 +9,7 @@ import type { RelayMetrics } from '../observe/relay-metrics.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
-import { AcceptedMessage, findPostedFault } from './accepted-message.js';
+import { AcceptedMessage, findPostedFault, type Recording } from './accepted-message.js';
 import { MAX_MESSAGES } from './batch.parser.js';
 import type { Acceptance, AcceptResult, RejectedMessage } from './ingest.result.js';
 import type { PostedMessage } from './posted-message.interface.js';
@@ -65,15 +65,20 @@ export class MessageAcceptor {
    * stored in portions. Rejects if the queue cannot store them.
    *
    * @param sentAt when the sender posted the messages, by its own clock
-   * @param isRecorded whether they were recorded in this process
+   * @param recording given if they were recorded in this process
    * @throws {PartlyAcceptedError} if portions are stored and another one cannot be; otherwise no message is accepted
    */
-  async accept(source: string, posted: PostedMessage[], sentAt?: unknown, isRecorded = false): Promise<AcceptResult> {
+  async accept(
+    source: string,
+    posted: PostedMessage[],
+    sentAt?: unknown,
+    recording?: Recording,
+  ): Promise<AcceptResult> {
     const rejected: RejectedMessage[] = [];
     let accepted = 0;
     let portions = 0;
     try {
-      for (const step of this.steps(source, posted, sentAt, isRecorded)) {
+      for (const step of this.steps(source, posted, sentAt, recording)) {
         if (portions > 0) await setImmediate(); // others have their turn
         await this.store(step.portion, { isBegun: portions > 0 });
         portions++;
@@ -101,11 +106,11 @@ export class MessageAcceptor {
     source: string,
     posted: PostedMessage[],
     sentAt?: unknown,
-    isRecorded = false,
+    recording?: Recording,
   ): Promise<AcceptResult> {
     const write = this.queue.join(transaction);
     const steps: Step[] = [];
-    for (const step of this.steps(source, posted, sentAt, isRecorded)) {
+    for (const step of this.steps(source, posted, sentAt, recording)) {
       const [refused] = step.rejected;
       if (refused) {
         const subject = posted.length > 1 ? `messages[${refused.index}]: ` : '';
@@ -170,15 +175,20 @@ export class MessageAcceptor {
   }
 
   /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */
-  private *steps(source: string, posted: PostedMessage[], sentAt: unknown, isRecorded: boolean): Generator<Step, void> {
+  private *steps(
+    source: string,
+    posted: PostedMessage[],
+    sentAt: unknown,
+    recording?: Recording,
+  ): Generator<Step, void> {
     const receivedAt = Date.now();
     const acceptedAt = this.queue.now();
     const active = activeTraceText(); // for messages of other SDKs: the trace of their request
-    const trace = active && !isRecorded ? toPostedTrace(active) : active;
+    const trace = active && !recording ? toPostedTrace(active) : active;
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {
       // Apart from the generator, which costs single events most: bench/journal.md, "Beside the version before portions".
-      const messages = this.check(posted, start, step.rejected, receivedAt, sentAt, isRecorded);
+      const messages = this.check(posted, start, step.rejected, receivedAt, sentAt, recording);
       for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
         step.portion.add(delivery);
         if (!step.portion.isFull) continue;
@@ -200,7 +210,7 @@ export class MessageAcceptor {
     rejected: RejectedMessage[],
     receivedAt: number,
     sentAt: unknown,
-    isRecorded: boolean,
+    recording: Recording | undefined,
   ): AcceptedMessage[] {
     const messages: AcceptedMessage[] = [];
     const end = Math.min(start + CHECKED, posted.length);
@@ -209,7 +219,7 @@ export class MessageAcceptor {
       if (fault) {
         rejected.push({ index, ...fault });
         this.metrics?.reject(fault.code);
-      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt, isRecorded));
+      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt, recording));
     }
     return messages;
   }

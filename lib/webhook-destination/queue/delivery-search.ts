@@ -10,6 +10,8 @@ export interface DeliverySearch extends DeliveryQuery {
   type?: string;
   /** Exact event name. */
   event?: string;
+  /** Release of the application that recorded the message. */
+  release?: string;
   /** Accepted at this time or later, in ms since the epoch. */
   acceptedFrom?: number;
 }
@@ -19,6 +21,7 @@ export interface CheckedSearch {
   query: CheckedQuery;
   type?: string | undefined;
   event?: string | undefined;
+  release?: string | undefined;
   acceptedFrom: number;
 }
 
@@ -49,13 +52,13 @@ const LISTED_BODILESS = 2_000;
  */
 export function checkSearch(search: DeliverySearch): CheckedSearch {
   if (typeof search !== 'object' || search === null) throw new ArgumentError('a query must be an object');
-  const { type, event, acceptedFrom = -Infinity, ...query } = search;
-  for (const [field, value] of Object.entries({ type, event })) {
+  const { type, event, release, acceptedFrom = -Infinity, ...query } = search;
+  for (const [field, value] of Object.entries({ type, event, release })) {
     if (value !== undefined && typeof value !== 'string')
       throw new ArgumentError(`${field} of a query must be a string`);
   }
   if (typeof acceptedFrom !== 'number') throw new ArgumentError('acceptedFrom of a query must be a number');
-  return { query: checkQuery(query), type, event, acceptedFrom };
+  return { query: checkQuery(query), type, event, release, acceptedFrom };
 }
 
 /** Whether JSON can contain the event of a search: unless the JSON has escapes, it contains the name verbatim. */
@@ -73,6 +76,11 @@ export function matchesBody({ type, event }: CheckedSearch, body: string | Buffe
   } catch {
     return false;
   }
+}
+
+/** Whether a delivery has the release of a search. */
+export function matchesRelease({ release }: CheckedSearch, delivery: { release?: string | undefined }): boolean {
+  return release === undefined || delivery.release === release;
 }
 
 /** Has a search pause for as long as it works, so deliveries get half of the time. */
@@ -119,7 +127,8 @@ export async function searchByList(
       if (deliveries.length === limit) return { deliveries, next };
       if (pace.isDue) await pace.pause();
       next = record.id;
-      if (record.acceptedAt < search.acceptedFrom || !matchesBody(search, record.body)) continue;
+      if (record.acceptedAt < search.acceptedFrom || !matchesRelease(search, record)) continue;
+      if (!matchesBody(search, record.body)) continue;
       deliveries.push(record);
       pace.found(record.body.length);
     }

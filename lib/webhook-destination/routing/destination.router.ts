@@ -11,6 +11,8 @@ export interface RoutableMessage extends MessageJson {
   readonly trace: string | undefined;
   /** The method or route that recorded the message; see `NewDelivery`. */
   readonly recordedBy: string | undefined;
+  /** The release of the application that recorded the message; see `NewDelivery`. */
+  readonly release: string | undefined;
   /** Event name of a `track` message. */
   readonly event: string | undefined;
   /** Returns the message's value for a name, or for `All`, in `integrations`; null and undefined count as unset. */
@@ -103,8 +105,9 @@ export class DestinationRouter {
           const message = group[index]!;
           if (!takes(destination, message)) continue;
           const body = (bodies[index] ??= toWebhookBody(message));
-          const { messageId, userId, recordedBy, trace = ambient } = message;
-          yield { destination: destination.name, source, messageId, userId, body, acceptedAt, trace, recordedBy };
+          const { name } = destination;
+          const { messageId, userId, recordedBy, release, trace = ambient } = message;
+          yield { destination: name, source, messageId, userId, body, acceptedAt, trace, recordedBy, release };
         }
       }
     }
