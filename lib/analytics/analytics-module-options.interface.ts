@@ -40,6 +40,12 @@ export interface AnalyticsModuleOptions extends AnalyticsSettings, AmbientOption
    */
   shutdownTimeout?: number;
   /**
+   * Release of the application, 1 to 200 characters. A relay in the same process stores it with each event, shows it and
+   * finds events by it; it is not sent to receivers. Default: the version in the application's package.json, if npm (or
+   * pnpm, or Yarn) has started the process: `npm_package_version`.
+   */
+  release?: string;
+  /**
    * Event classes that track events are checked against, and the policy for violations. Events recorded with a class
    * are always checked.
    *

@@ -11,16 +11,31 @@ import {
   NextToFactory,
   toOptions,
 } from '../common/options.rules.js';
-import { isPositiveNumber } from '../common/value.util.js';
+import { isNonEmptyString, isPositiveNumber } from '../common/value.util.js';
 import type { AnalyticsModuleOptions } from './analytics-module-options.interface.js';
 import { CheckedAmbientOptions, toContextOptions } from './context/ambient.options.js';
 import { type AnalyticsModuleExtras, InstanceOptions } from './instance.options.js';
 import { findEventFaults, PlanOptions } from './tracking-plan/tracking-plan.options.js';
 
+/** Maximum length of a release, in characters. */
+const MAX_RELEASE = 200;
+
+const isRelease = (value: unknown) => isNonEmptyString(value) && value.length <= MAX_RELEASE;
+
+/** Returns the version that npm found in the application's package.json; undefined if npm has not started the process. */
+function ofNpm(): string | undefined {
+  const version = process.env.npm_package_version;
+  return isRelease(version) ? version : undefined;
+}
+
 /** Rules and defaults of the options that are not settings of `Analytics`. */
 class ModuleOptions extends CheckedAmbientOptions {
   @Must('be a number of milliseconds above 0', isPositiveNumber)
   shutdownTimeout: number = 10_000;
+
+  @IfGiven()
+  @Must('be a string of 1 to 200 characters', isRelease)
+  release: string | undefined = ofNpm();
 
   @Must("be 'throw' or 'log'", (value) => value === 'throw' || value === 'log')
   onInvalid: 'throw' | 'log' = 'throw';

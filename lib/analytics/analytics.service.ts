@@ -260,12 +260,12 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   private connect(): void {
     if (this.isConnected) return;
     this.isConnected = true;
-    const { host, flushInterval, writeKey } = this.options.reveal();
+    const { host, flushInterval, writeKey, release } = this.options.reveal();
     const ingests = host == null ? findProviders<InProcessIngest>(this.moduleRef, IN_PROCESS_INGEST) : [];
     const ingest = ingests.find((candidate) => candidate.attach(writeKey, this));
     if (ingest) {
       this.ingest = ingest;
-      const transport = new InProcessTransport(ingest, writeKey);
+      const transport = new InProcessTransport(ingest, writeKey, release);
       return this.startDelivery(transport, flushInterval == null ? IN_PROCESS_FLUSH_INTERVAL : undefined);
     }
     if (ingests.length > 0) this.warnOfUnknownKey(ingests.flatMap(({ sourceNames }) => sourceNames));

@@ -10,6 +10,8 @@ export class InProcessTransport implements BatchTransport {
   constructor(
     private readonly ingest: InProcessIngest,
     writeKey: string,
+    /** Release of the application. */
+    private readonly release: string | undefined,
   ) {
     this.#writeKey = writeKey;
   }
@@ -19,7 +21,7 @@ export class InProcessTransport implements BatchTransport {
   }
 
   async send(messages: readonly SerializedMessage[]): Promise<BatchAnswer> {
-    const { rejected } = await this.ingest.acceptRecorded(this.#writeKey, messages);
+    const { rejected } = await this.ingest.acceptRecorded(this.#writeKey, messages, this.release);
     return { rejected };
   }
 }

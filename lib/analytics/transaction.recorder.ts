@@ -84,13 +84,13 @@ export class TransactionRecorder {
 
   private toTransaction(tx: unknown): EventTransaction {
     if (tx === undefined || tx === null) throw new TransactionError('inTransaction() needs the transaction');
-    const { transactionRunner, disable, writeKey } = this.options.reveal();
+    const { transactionRunner, disable, writeKey, release } = this.options.reveal();
     const transaction: unknown = transactionRunner ? transactionRunner(tx) : tx;
     const inContext = AsyncLocalStorage.snapshot(); // the application's: its packages may keep the transaction there
     const write = (message: SerializedMessage) => {
       const ingest = this.ingest();
       if (!ingest) throw new TransactionError(`a transaction needs ${TRANSACTIONAL_RELAY}`);
-      return ingest.acceptRecorded(writeKey, [message], transaction);
+      return ingest.acceptRecorded(writeKey, [message], release, transaction);
     };
     return { tx, write: async (message) => (disable ? undefined : inContext(() => write(message))) };
   }

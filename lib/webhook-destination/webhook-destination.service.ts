@@ -174,6 +174,7 @@ export class WebhookDestinationService {
   async acceptRecorded(
     writeKey: string,
     messages: readonly SerializedMessage[],
+    release?: string,
     transaction?: unknown,
   ): Promise<AcceptResult> {
     await this.lifecycle.opened; // events recorded during startup do not open the registry early
@@ -181,7 +182,7 @@ export class WebhookDestinationService {
     const { acceptor } = this.steps;
     const posted = messages.map(toPosted);
     // In process, sender and relay share a clock.
-    const facts = { sentAt: new Date(), isRecorded: true, sender: toSender(writeKey) };
+    const facts = { sentAt: new Date(), recording: { release }, sender: toSender(writeKey) };
     if (transaction !== undefined) return acceptor.acceptIn(transaction, source, posted, facts);
     return acceptor.accept(source, posted, facts);
   }

@@ -14,7 +14,7 @@ import { type DeliveryFilter, nameOfField } from './delivery-filter.js';
 import { fromLocalTime, toLocalTime } from './local-time.util.js';
 
 /** Fields under "More fields". */
-const MORE = ['eventStart', 'anonymousId', 'messageId', 'source', 'type', 'reason', 'status', 'from', 'to'];
+const MORE = ['eventStart', 'anonymousId', 'messageId', 'source', 'type', 'release', 'reason', 'status', 'from', 'to'];
 
 const optionsOf = (values: string[]) => [['', 'Any'], ...values.map((value) => [value, value])] as [string, string][];
 
@@ -104,6 +104,7 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
           ))}
           <TextField {...field('source', 'Source')} />
           <SelectField {...field('type', 'Type')} options={optionsOf(DELIVERED_TYPES)} />
+          <TextField {...field('release', 'Release')} />
           <SelectField {...field('reason', 'Reason (if dead)')} options={reasonOptions(draft.reason)} />
           <TextField {...field('status', nameOfField('status'))} placeholder="404" />
           <TextField {...time('from', 'Accepted from')} />

@@ -1,5 +1,6 @@
 import { PlainText } from '../../components/plain-text.component.js';
 import { Attempts } from './attempts.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import type { Delivery } from './delivery.answer.js';
 import { DeliveryEnd } from './delivery-end.component.js';
 import { originOf } from './message-origin.js';
@@ -20,6 +21,12 @@ export function Timeline({ delivery }: { delivery: Delivery }) {
               {delivery.recordedBy !== undefined && (
                 <>
                   , in <PlainText value={delivery.recordedBy} />
+                </>
+              )}
+              {delivery.release !== undefined && (
+                <>
+                  , by release{' '}
+                  <PlainText value={delivery.release} href={hrefOf('deliveries', { release: delivery.release })} />
                 </>
               )}
               {path !== undefined && (

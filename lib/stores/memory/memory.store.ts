@@ -18,6 +18,7 @@ import {
   type DeliveryPortion,
   matchesAttempt,
   matchesBody,
+  matchesRelease,
   SearchPace,
 } from '../../webhook-destination/queue/delivery-search.js';
 import { toDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
@@ -300,6 +301,7 @@ class MemorySeriesStore implements SeriesStore {
 function isMatch(search: CheckedSearch, { delivery, state, reason }: Entry): boolean {
   return (
     delivery.acceptedAt >= search.acceptedFrom &&
+    matchesRelease(search, delivery) &&
     matches(search.query, delivery, state, reason) &&
     matchesAttempt(search, delivery.attempts) &&
     matchesBody(search, delivery.body)

@@ -129,6 +129,7 @@ export class DeliveryAdditions {
           deliveries.map(({ trace }) => trace ?? null),
           deliveries.map(({ recordedBy }) => toColumn(recordedBy)),
           deliveries.map(({ body }) => encodeKeys(this.searched().keysOf(body))),
+          deliveries.map(({ release }) => toColumn(release)),
           ...toLists(deliveries, additions),
         ];
       }),

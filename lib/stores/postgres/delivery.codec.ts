@@ -24,6 +24,7 @@ export interface DeliveryRow {
   failed_urls: string | null;
   trace: string | null;
   recorded_by: string | null;
+  release: string | null;
 }
 
 /** A row of a delivery with its state. */
@@ -35,7 +36,7 @@ export interface RecordRow extends DeliveryRow {
 
 /** The columns of a `DeliveryRow`. */
 export const DELIVERY_COLUMNS = `id, destination, source, message_id, user_id, body, accepted_at::float8,
-  first_attempt_at::float8, attempts, failed_urls, trace, recorded_by`;
+  first_attempt_at::float8, attempts, failed_urls, trace, recorded_by, release`;
 
 /** A delivery that this process has leased. */
 export class LeasedDelivery implements Delivery {
@@ -47,6 +48,7 @@ export class LeasedDelivery implements Delivery {
   readonly acceptedAt: number;
   readonly trace: string | undefined;
   readonly recordedBy: string | undefined;
+  readonly release: string | undefined;
   /** The mark of its lease. */
   readonly #mark: string;
 
@@ -66,6 +68,7 @@ export class LeasedDelivery implements Delivery {
     this.acceptedAt = accepted.acceptedAt;
     this.trace = accepted.trace;
     this.recordedBy = accepted.recordedBy;
+    this.release = accepted.release;
     this.#mark = mark;
   }
 
@@ -105,6 +108,7 @@ function toDelivery(row: DeliveryRow): Delivery {
     acceptedAt: row.accepted_at,
     trace: row.trace ?? undefined,
     recordedBy: toText(row.recorded_by),
+    release: toText(row.release),
     firstAttemptAt: row.first_attempt_at ?? undefined,
     attempts: decodeList<AttemptRecord>(row.attempts),
     failedUrls: decodeList<string>(row.failed_urls),

@@ -26,8 +26,8 @@ export function deliveryStatements(schema: string) {
     WITH given AS MATERIALIZED (
       SELECT nextval('${schema}.relay_delivery_id') AS id, g.*
       FROM unnest($5::uuid[], $6::text[], $7::text[], $8::text[], $9::text[], $10::bigint[], $11::int[], $12::int[],
-        $13::text[], $14::text[], $15::text[], ${lists}) WITH ORDINALITY
-        AS g(key, destination, source, message_id, user_id, accepted_at, start, size, trace, recorded_by, search_keys, ${names}, place)
+        $13::text[], $14::text[], $15::text[], $16::text[], ${lists}) WITH ORDINALITY
+        AS g(key, destination, source, message_id, user_id, accepted_at, start, size, trace, recorded_by, search_keys, release, ${names}, place)
     ), fresh AS (
       INSERT INTO ${seen} (key, delivery, until_ms)
       SELECT key, id, $3::bigint FROM given WHERE key IS NOT NULL ORDER BY key
@@ -35,9 +35,9 @@ export function deliveryStatements(schema: string) {
       RETURNING delivery
     ), ${further} stored AS (
       INSERT INTO ${delivery} (id, destination, source, message_id, user_id, body, accepted_at, trace, recorded_by, search_keys,
-        ${columns})
+        release, ${columns})
       SELECT id, destination, source, message_id, user_id, substring($4::bytea FROM start FOR size), accepted_at, trace,
-        recorded_by, search_keys::bigint[], ${values}
+        recorded_by, search_keys::bigint[], release, ${values}
       FROM given WHERE key IS NULL OR id IN (SELECT delivery FROM fresh)
       RETURNING id
     )
@@ -52,7 +52,7 @@ export function deliveryStatements(schema: string) {
     insert: {
       name: 'relay_insert',
       text: insertWith(
-        '$16::boolean[]',
+        '$17::boolean[]',
         'leased',
         'due_at, state, lease, leased_at',
         `accepted_at, CASE WHEN leased THEN 'delivering' ELSE 'queued' END, CASE WHEN leased THEN $1::bigint END,
@@ -66,7 +66,7 @@ export function deliveryStatements(schema: string) {
     take: {
       name: 'relay_take',
       text: insertWith(
-        '$16::bigint[], $17::bigint[], $18::text[], $19::text[], $20::uuid[]',
+        '$17::bigint[], $18::bigint[], $19::text[], $20::text[], $21::uuid[]',
         'due_at, first_attempt_at, attempts, failed_urls, message_key',
         'lease, due_at, first_attempt_at, attempts, failed_urls, state',
         `$1::bigint, coalesce(due_at, accepted_at), first_attempt_at, attempts, failed_urls,

@@ -45,6 +45,7 @@ function tables(schema: string): string {
     trace text COLLATE "C",
     recorded_by text COLLATE "C",
     search_keys bigint[],
+    release text COLLATE "C",
     body bytea NOT NULL
   ) WITH (autovacuum_vacuum_scale_factor = 0.05);
   ALTER TABLE ${schema}.relay_delivery ALTER body SET STORAGE EXTERNAL;

@@ -29,6 +29,7 @@ export interface RecordingCall {
     trace: string | undefined;
     recorded_by: string | undefined;
     search_keys: string | undefined;
+    release: string | undefined;
     /** In Base64. */
     body: string;
   }[];
@@ -61,8 +62,8 @@ export const recordingView = (schema: string) => `
       WITH listed AS MATERIALIZED (
         SELECT nextval('${schema}.relay_delivery_id') AS id, d.*
         FROM ROWS FROM (json_to_recordset(call.deliveries) AS (key uuid, destination text, source text, message_id text,
-          user_id text, trace text, recorded_by text, search_keys text, body text)) WITH ORDINALITY
-          AS d(key, destination, source, message_id, user_id, trace, recorded_by, search_keys, body, place)
+          user_id text, trace text, recorded_by text, search_keys text, release text, body text)) WITH ORDINALITY
+          AS d(key, destination, source, message_id, user_id, trace, recorded_by, search_keys, release, body, place)
       )
       SELECT * FROM listed ORDER BY key
     LOOP
@@ -75,9 +76,10 @@ export const recordingView = (schema: string) => `
         END IF;
       END IF;
       INSERT INTO ${schema}.relay_delivery (id, destination, source, message_id, user_id, trace, recorded_by, search_keys,
-        body, accepted_at, due_at, state)
+        release, body, accepted_at, due_at, state)
       VALUES (given.id, given.destination, given.source, given.message_id, given.user_id, given.trace,
-        given.recorded_by, given.search_keys::bigint[], decode(given.body, 'base64'), call.accepted_at, call.accepted_at, 'queued');
+        given.recorded_by, given.search_keys::bigint[], given.release, decode(given.body, 'base64'),
+        call.accepted_at, call.accepted_at, 'queued');
     END LOOP;
     PERFORM set_config('nestjs_analytics_relay.repeated', array_to_json(repeated)::text, true);
     RETURN NEW;

@@ -93,6 +93,7 @@ export class TransactionAdditions implements TransactionStore {
         trace: delivery.trace,
         recorded_by: delivery.recordedBy === undefined ? undefined : encodeText(delivery.recordedBy),
         search_keys: encodeKeys(this.searched().keysOf(delivery.body)) ?? undefined,
+        release: delivery.release === undefined ? undefined : encodeText(delivery.release),
         body: delivery.body.toString('base64'),
       })),
     };

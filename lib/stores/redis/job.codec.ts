@@ -27,6 +27,7 @@ interface JobData {
   body: string;
   trace?: string | undefined;
   recordedBy?: string | undefined;
+  release?: string | undefined;
   attempts?: AttemptRecord[];
   firstAttemptAt?: number | undefined;
   failedUrls?: string[];
@@ -61,10 +62,11 @@ export function toJobId(...parts: unknown[]): string {
  * @param deduplicates whether a repeated message finds the existing job
  */
 export function toJob(delivery: NewDelivery, deduplicates: boolean, searched: SearchedFields): NewJob {
-  const { source, messageId, userId, body, acceptedAt, trace, recordedBy } = delivery;
+  const { source, messageId, userId, body, acceptedAt, trace, recordedBy, release } = delivery;
   lastSeq = Math.max(lastSeq + 1, Date.now() * 1_000);
   const jobId = deduplicates ? toJobId(source, messageId) : randomUUID();
-  const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString(), trace, recordedBy };
+  const origin = { trace, recordedBy, release };
+  const data: JobData = { source, messageId, userId, seq: lastSeq, body: body.toString(), ...origin };
   const job = { id: jobId, name: 'delivery', data: JSON.stringify(data), opts: {}, timestamp: acceptedAt } as JobJson;
   return { jobId, job, keys: searched.keysOf(body) };
 }
@@ -96,7 +98,7 @@ export function toReplayedData(job: JobJson, now: number): object {
 
 /** Returns the fields that BullMQ writes together with the new state of a job that was not delivered. */
 export function toFields({ delivery, outcome }: Settlement): Record<string, string> {
-  const { source, messageId, userId, body, trace, recordedBy } = delivery;
+  const { source, messageId, userId, body, trace, recordedBy, release } = delivery;
   const { firstAttemptAt, attempts, failedUrls, dueAt } = toSettled({ delivery, outcome });
   const data: JobData = {
     source,
@@ -106,6 +108,7 @@ export function toFields({ delivery, outcome }: Settlement): Record<string, stri
     body: body.toString(),
     trace,
     recordedBy,
+    release,
     attempts,
     firstAttemptAt,
     failedUrls,
@@ -169,7 +172,8 @@ export function stateOf({ finishedOn, returnvalue }: JobJson, found: DeliverySta
 /** Converts a job to its delivery. */
 export function toDelivery(destination: string, job: JobJson): Delivery {
   const data = parseData(job);
-  const { source, messageId, userId, body, trace, recordedBy, firstAttemptAt, attempts = [], failedUrls = [] } = data;
+  const { source, messageId, userId, body, firstAttemptAt, attempts = [], failedUrls = [] } = data;
+  const { trace, recordedBy, release } = data;
   return {
     id: placeOf(destination, job, data).id,
     destination,
@@ -180,6 +184,7 @@ export function toDelivery(destination: string, job: JobJson): Delivery {
     acceptedAt: job.timestamp,
     trace,
     recordedBy,
+    release,
     firstAttemptAt,
     attempts,
     failedUrls,

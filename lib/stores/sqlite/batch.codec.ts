@@ -46,18 +46,27 @@ export function toText(blob: ArrayBuffer | Uint8Array): string {
 
 /** A delivery within its batch, with the length of its body; null once no record of it is left. */
 export type BatchItem =
-  [messageId: string, userId: string | null, length: number, trace?: string | null, recordedBy?: string | null] | null;
+  | [
+      messageId: string,
+      userId: string | null,
+      length: number,
+      trace?: string | null,
+      recordedBy?: string | null,
+      release?: string | null,
+    ]
+  | null;
 
 /** Outcome of a delivery in a batch: delivered, with its attempt, or moved to a row of its own. */
 export type BatchOutcome = [position: number, attempt?: unknown];
 
-/** Items as they are stored; the last two columns are left out if they are empty. */
+/** Items as they are stored; the last three columns are left out if they are empty. */
 type Columns = [
   messageIds: (string | null)[],
   userIds: (string | null)[],
   lengths: number[],
   traces?: (string | null)[],
   recorders?: (string | null)[],
+  releases?: (string | null)[],
 ];
 
 /** The deliveries of a batch, encoded for its columns. */
@@ -102,10 +111,11 @@ function encodeKeys(bodies: Buffer[], searched: SearchedFields): PositionedKey[]
 }
 
 function encodeOrigins(deliveries: NewDelivery[]): string {
-  if (deliveries.every(({ trace, recordedBy }) => trace === undefined && recordedBy === undefined)) return '';
+  if (deliveries.every(({ trace, recordedBy, release }) => (trace ?? recordedBy ?? release) === undefined)) return '';
   const traces = deliveries.map(({ trace }) => trace ?? null);
   const recorders = deliveries.map(({ recordedBy }) => recordedBy ?? null);
-  return `,${JSON.stringify(traces)},${JSON.stringify(recorders)}`;
+  const releases = deliveries.map(({ release }) => release ?? null);
+  return `,${JSON.stringify(traces)},${JSON.stringify(recorders)},${JSON.stringify(releases)}`;
 }
 
 /** Joins bodies in memory of their own: with part of a shared pool, the other thread would receive the whole pool. */
@@ -150,7 +160,7 @@ export function stripItems(items: BatchItem[], positions: ReadonlySet<number>): 
 
 /** @throws {Error} when they are damaged */
 export function decodeItems(items: string): BatchItem[] {
-  const [messageIds, userIds, lengths, traces, recorders] = JSON.parse(items) as Columns;
+  const [messageIds, userIds, lengths, traces, recorders, releases] = JSON.parse(items) as Columns;
   if (userIds.length !== messageIds.length || lengths.length !== messageIds.length)
     throw new Error('items are missing');
   return messageIds.map((messageId, position) => {
@@ -160,14 +170,14 @@ export function decodeItems(items: string): BatchItem[] {
     if (typeof messageId !== 'string' || !(userId === null || typeof userId === 'string') || !(length >= 0)) {
       throw new Error('an item has another type');
     }
-    if (traces) item.push(traces[position], recorders?.[position]);
+    if (traces) item.push(traces[position], recorders?.[position], releases?.[position]);
     return item;
   });
 }
 
 export function encodeItems(items: BatchItem[]): string {
-  const hasOrigins = items.some((item) => item?.[3] ?? item?.[4]);
-  const columns = (hasOrigins ? [0, 1, 2, 3, 4] : [0, 1, 2]).map((column) =>
+  const hasOrigins = items.some((item) => item?.[3] ?? item?.[4] ?? item?.[5]);
+  const columns = (hasOrigins ? [0, 1, 2, 3, 4, 5] : [0, 1, 2]).map((column) =>
     items.map((item) => item?.[column] ?? null),
   );
   return JSON.stringify(columns);

@@ -73,7 +73,7 @@ export class BatchReader {
   /** Adds to rows what stays in their batches. Reads a batch once for all its rows: rows of retries come mixed. */
   withBodies(rows: DeliveryRow[]): WholeRows {
     const starts = new Map<number, number>();
-    const origins = new Map<number, Pick<DeliveryRow, 'trace' | 'recordedBy'>>();
+    const origins = new Map<number, Pick<DeliveryRow, 'trace' | 'recordedBy' | 'release'>>();
     let size = 0;
     for (const { id, bytes } of rows) {
       starts.set(id, size);
@@ -85,8 +85,9 @@ export class BatchReader {
       for (const position of positions) {
         const id = batch * BATCH_SLOTS + position;
         bodies.set(all[position]!, starts.get(id));
-        const [, , , trace, recordedBy] = items[position] ?? [];
-        if (trace ?? recordedBy) origins.set(id, { trace: trace ?? undefined, recordedBy: recordedBy ?? undefined });
+        const [, , , ...origin] = items[position] ?? [];
+        const [trace, recordedBy, release] = origin.map((text) => text ?? undefined);
+        if (trace ?? recordedBy ?? release) origins.set(id, { trace, recordedBy, release });
       }
     }
     const whole = origins.size > 0 ? rows.map((row) => ({ ...row, ...origins.get(row.id) })) : rows;

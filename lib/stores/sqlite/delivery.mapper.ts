@@ -34,14 +34,15 @@ export function toBatchRows(batches: StoreBatch[], searched: SearchedFields): Ne
 function haveSameMessages(some: NewDelivery[], others: NewDelivery[]): boolean {
   return (
     some.length === others.length &&
-    some.every(({ body, messageId, userId, trace, recordedBy }, index) => {
+    some.every(({ body, messageId, userId, trace, recordedBy, release }, index) => {
       const other = others[index]!;
       return (
         body === other.body &&
         messageId === other.messageId &&
         userId === other.userId &&
         trace === other.trace &&
-        recordedBy === other.recordedBy
+        recordedBy === other.recordedBy &&
+        release === other.release
       );
     })
   );
@@ -68,7 +69,7 @@ export function toUnattempted(destination: string, { id, source, acceptedAt, ...
   const deliveries: Delivery[] = [];
   items.forEach((item, position) => {
     if (item === null) return;
-    const [messageId, userId, , trace, recordedBy] = item;
+    const [messageId, userId, , trace, recordedBy, release] = item;
     const accepted = {
       destination,
       source,
@@ -78,6 +79,7 @@ export function toUnattempted(destination: string, { id, source, acceptedAt, ...
       acceptedAt,
       trace: trace ?? undefined,
       recordedBy: recordedBy ?? undefined,
+      release: release ?? undefined,
     };
     deliveries.push(toNewDelivery(accepted, String(id * BATCH_SLOTS + position)));
   });
@@ -108,6 +110,7 @@ function parse({ rows, bodies }: WholeRows): [Delivery, DeliveryRow][] {
       acceptedAt,
       trace: row.trace,
       recordedBy: row.recordedBy,
+      release: row.release,
       firstAttemptAt,
       attempts: JSON.parse(row.attempts) as AttemptRecord[],
       failedUrls: JSON.parse(row.failedUrls) as string[],

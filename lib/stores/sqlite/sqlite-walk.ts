@@ -206,8 +206,16 @@ export class SqliteWalk {
     const others = head === undefined || head.accepted_at < acceptedFrom ? [] : toRows(head);
     const matching = others.filter((row) => row.id < to && matchesRow(query, row));
     const own = stepRows.filter(({ id }) => batchOf(id) === batch);
-    const rows = [...own, ...matching].filter((row) => hasStatus(search, row)).sort((a, b) => b.id - a.id);
+    const found = this.ofRelease(search, batch, [...own, ...matching]);
+    const rows = found.filter((row) => hasStatus(search, row)).sort((a, b) => b.id - a.id);
     return bodies ? rows.filter(({ id }) => matchesBody(search, bodies[id % BATCH_SLOTS]!)) : rows;
+  }
+
+  /** Returns the rows of a batch that have the release of a search, which stays in the batch. */
+  private ofRelease({ release }: CheckedSearch, batch: number, rows: DeliveryRow[]): DeliveryRow[] {
+    if (release === undefined || rows.length === 0) return rows;
+    const items = decoding('batch', batch, () => decodeItems(toText(this.batches.reader.contents(batch).items)));
+    return rows.filter(({ id }) => items[id % BATCH_SLOTS]?.[5] === release);
   }
 
   /** Returns the bodies of a batch, by position; undefined if no body can match. */

@@ -80,7 +80,7 @@ const COUNTING = `
  * - `batch.state` is (q)ueued, (r)eleased when the process that leased it ended, or (l)eased, which ends
  *   when `outcome.open` is 0. It does not change the length of the row.
  * - `batch.items` is `[messageIds, userIds, body lengths in bytes]`, a list each, with null in all lists for a delivery
- *   without a record. If known, `traces` and `recorders` follow.
+ *   without a record. If known, `traces`, `recorders` and `releases` follow.
  * - `batch.bodies` is shorter than the sum of these lengths if it is compressed.
  * - `accepted` outlives the batches, for as long as their message ids are remembered; `batches` is a list of
  *   `[batch, destination, source, messageIds]`, up to `last_batch`.

@@ -52,6 +52,11 @@ function findSizeFault(posted: PostedMessage): MessageFault | undefined {
   }
 }
 
+/** The application that recorded a message in this process. */
+export interface Recording {
+  release: string | undefined;
+}
+
 /** A valid message. `null` and empty strings count as absent. */
 export class AcceptedMessage implements RoutableMessage {
   readonly type: MessageType;
@@ -59,6 +64,7 @@ export class AcceptedMessage implements RoutableMessage {
   readonly userId: string | undefined;
   readonly trace: string | undefined;
   readonly recordedBy: string | undefined;
+  readonly release: string | undefined;
   body: Buffer | undefined = undefined;
   private readonly fields: Record<string, unknown>;
   /** JSON of the message's context, without the trace. */
@@ -66,13 +72,13 @@ export class AcceptedMessage implements RoutableMessage {
 
   /**
    * @param sentAt when the sender posted the message, by its own clock
-   * @param isRecorded whether it was recorded in this process, so that its trace is the application's
+   * @param recording given if it was recorded in this process, so that its trace is the application's
    */
   constructor(
     private readonly posted: PostedMessage,
     private readonly receivedAt: number,
     private readonly sentAt?: unknown,
-    isRecorded = false,
+    recording?: Recording,
   ) {
     this.fields = posted.value as Record<string, unknown>;
     const { type, messageId, userId } = this.fields;
@@ -81,8 +87,9 @@ export class AcceptedMessage implements RoutableMessage {
     this.userId = (userId as string | null | undefined) || undefined;
     const context = posted.json('context');
     const traced = takeTrace(context);
-    this.trace = traced?.trace && !isRecorded ? toPostedTrace(traced.trace) : traced?.trace;
+    this.trace = traced?.trace && !recording ? toPostedTrace(traced.trace) : traced?.trace;
     this.recordedBy = recorderIn(posted.json('_metadata'));
+    this.release = recording?.release;
     this.context = traced ? traced.context : context;
   }
 

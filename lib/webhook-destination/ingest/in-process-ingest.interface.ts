@@ -20,10 +20,13 @@ export interface InProcessIngest {
   /**
    * Accepts messages that were recorded in this process. Resolves once the valid ones are stored durably in the queue.
    * With a transaction, all are written in it, or none.
+   *
+   * @param release of the application, stored with the messages
    */
   acceptRecorded(
     writeKey: string,
     messages: readonly SerializedMessage[],
+    release?: string,
     transaction?: unknown,
   ): Promise<AcceptResult>;
   /** Whether messages can be written in transactions of the application. */

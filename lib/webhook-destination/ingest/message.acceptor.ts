@@ -10,7 +10,7 @@ import { NONE } from '../queue/delivery.factory.js';
 import type { NewDelivery } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
-import { AcceptedMessage, findPostedFault } from './accepted-message.js';
+import { AcceptedMessage, findPostedFault, type Recording } from './accepted-message.js';
 import { MAX_MESSAGES } from './batch.parser.js';
 import type { Acceptance, AcceptResult, RefusedMessage, RejectedMessage } from './ingest.result.js';
 import type { PostedMessage } from './posted-message.interface.js';
@@ -55,8 +55,8 @@ class Step {
 export interface PostingFacts {
   /** When the sender posted the messages, by its own clock. */
   sentAt?: unknown;
-  /** Whether they were recorded in this process. */
-  isRecorded?: boolean;
+  /** Given if they were recorded in this process. */
+  recording?: Recording;
   sender?: Sender | undefined;
   /** When they were received, in ms since the epoch. Default: now. */
   receivedAt?: number;
@@ -244,14 +244,14 @@ export class MessageAcceptor {
 
   /** Checks and routes the messages, as far as the steps are iterated. The last step may be empty. */
   private *steps(source: string, posted: PostedMessage[], facts: PostingFacts): Generator<Step, void> {
-    const { sentAt, isRecorded = false, receivedAt = Date.now() } = facts;
+    const { sentAt, recording, receivedAt = Date.now() } = facts;
     const acceptedAt = this.queue.now();
     const active = activeTraceText(); // for messages of other SDKs: the trace of their request
-    const trace = active && !isRecorded ? toPostedTrace(active) : active;
+    const trace = active && !recording ? toPostedTrace(active) : active;
     let step = new Step();
     for (let start = 0; start < posted.length; start += CHECKED) {
       // Apart from the generator, which costs single events most: bench/journal.md, "Beside the version before portions".
-      const messages = this.check(posted, start, step, receivedAt, sentAt, isRecorded);
+      const messages = this.check(posted, start, step, receivedAt, sentAt, recording);
       for (const delivery of this.router.route(source, messages, acceptedAt, trace)) {
         step.portion.add(delivery);
         if (!step.portion.isFull) continue;
@@ -273,7 +273,7 @@ export class MessageAcceptor {
     { rejected, refused }: Step,
     receivedAt: number,
     sentAt: unknown,
-    isRecorded: boolean,
+    recording: Recording | undefined,
   ): AcceptedMessage[] {
     const messages: AcceptedMessage[] = [];
     const end = Math.min(start + CHECKED, posted.length);
@@ -283,7 +283,7 @@ export class MessageAcceptor {
         rejected.push({ index, ...fault });
         refused.push({ posted: posted[index]!, fault });
         this.metrics?.reject(fault.code);
-      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt, isRecorded));
+      } else messages.push(new AcceptedMessage(posted[index]!, receivedAt, sentAt, recording));
     }
     return messages;
   }

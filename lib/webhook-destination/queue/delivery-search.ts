@@ -22,6 +22,8 @@ export interface DeliverySearch extends DeliveryQuery {
   fields?: Readonly<Record<string, string>>;
   /** HTTP status that a URL answered in the last attempt. */
   status?: number;
+  /** Release of the application that recorded the message. */
+  release?: string;
   /** Accepted at this time or later, in ms since the epoch. */
   acceptedFrom?: number;
 }
@@ -35,6 +37,7 @@ export interface CheckedSearch {
   /** Values in the body; undefined if none are searched. */
   values?: readonly SearchedValue[] | undefined;
   status?: number | undefined;
+  release?: string | undefined;
   acceptedFrom: number;
 }
 
@@ -65,15 +68,16 @@ const LISTED_BODILESS = 2_000;
  */
 export function checkSearch(search: DeliverySearch): CheckedSearch {
   if (typeof search !== 'object' || search === null) throw new ArgumentError('a query must be an object');
-  const { type, event, eventStart, fields, status, acceptedFrom = -Infinity, ...query } = search;
-  for (const [field, value] of Object.entries({ type, event, eventStart })) {
+  const { type, event, eventStart, release, fields, status, acceptedFrom = -Infinity, ...query } = search;
+  for (const [field, value] of Object.entries({ type, event, eventStart, release })) {
     if (value !== undefined && typeof value !== 'string')
       throw new ArgumentError(`${field} of a query must be a string`);
   }
   if (typeof acceptedFrom !== 'number') throw new ArgumentError('acceptedFrom of a query must be a number');
   if (status !== undefined && !Number.isSafeInteger(status))
     throw new ArgumentError('status of a query must be a whole number');
-  return { query: checkQuery(query), type, event, eventStart, values: checkFields(fields), status, acceptedFrom };
+  const values = checkFields(fields);
+  return { query: checkQuery(query), type, event, eventStart, release, values, status, acceptedFrom };
 }
 
 function checkFields(fields: unknown): SearchedValue[] | undefined {
@@ -121,6 +125,11 @@ export function matchesAttempt({ status }: CheckedSearch, attempts: readonly Att
   return status === undefined || attempts.at(-1)?.results.some((result) => result.status === status) === true;
 }
 
+/** Whether a delivery has the release of a search. */
+export function matchesRelease({ release }: CheckedSearch, delivery: { release?: string | undefined }): boolean {
+  return release === undefined || delivery.release === release;
+}
+
 /** Has a search pause for as long as it works, so deliveries get half of the time. */
 export class SearchPace {
   private readonly end = performance.now() + PORTION_TIME;
@@ -149,8 +158,14 @@ export class SearchPace {
 }
 
 /** Whether a record that its query has selected matches the rest of a search. */
-export function matchesRecord(search: CheckedSearch, { acceptedAt, attempts, body }: DeliveryRecord): boolean {
-  return acceptedAt >= search.acceptedFrom && matchesAttempt(search, attempts) && matchesBody(search, body);
+export function matchesRecord(search: CheckedSearch, record: DeliveryRecord): boolean {
+  const { acceptedAt, attempts, body } = record;
+  return (
+    acceptedAt >= search.acceptedFrom &&
+    matchesRelease(search, record) &&
+    matchesAttempt(search, attempts) &&
+    matchesBody(search, body)
+  );
 }
 
 /** Searches a store by listing. */

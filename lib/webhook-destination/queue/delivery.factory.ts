@@ -7,7 +7,7 @@ export const NONE: never[] = [];
 
 /** Creates a delivery without attempts. It copies field by field because that is fastest. */
 export function toDelivery(accepted: NewDelivery, id: string): Delivery {
-  const { destination, source, messageId, userId, body, acceptedAt, trace, recordedBy } = accepted;
+  const { destination, source, messageId, userId, body, acceptedAt, trace, recordedBy, release } = accepted;
   return {
     destination,
     source,
@@ -17,6 +17,7 @@ export function toDelivery(accepted: NewDelivery, id: string): Delivery {
     acceptedAt,
     trace,
     recordedBy,
+    release,
     id,
     firstAttemptAt: undefined,
     attempts: NONE,

@@ -21,6 +21,8 @@ export interface NewDelivery {
   trace?: string | undefined;
   /** Method or route that recorded the message, if known: `OrdersController.create` or `POST /orders/:id`. */
   recordedBy?: string | undefined;
+  /** Release of the application that recorded the message in this process, if known. */
+  release?: string | undefined;
 }
 
 /** A delivery in the queue. */

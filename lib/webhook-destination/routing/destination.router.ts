@@ -11,6 +11,8 @@ export interface RoutableMessage extends MessageJson {
   readonly trace: string | undefined;
   /** The method or route that recorded the message; see `NewDelivery`. */
   readonly recordedBy: string | undefined;
+  /** The release of the application that recorded the message; see `NewDelivery`. */
+  readonly release: string | undefined;
   /** Event name of a `track` message. */
   readonly event: string | undefined;
   /** JSON that its receivers get, from the first one on: the deliveries of a message share it, and no others. */
@@ -102,8 +104,9 @@ export class DestinationRouter {
         for (const message of group) {
           if (!takes(destination, message)) continue;
           const body = (message.body ??= toWebhookBody(message));
-          const { messageId, userId, recordedBy, trace = ambient } = message;
-          yield { destination: destination.name, source, messageId, userId, body, acceptedAt, trace, recordedBy };
+          const { name } = destination;
+          const { messageId, userId, recordedBy, release, trace = ambient } = message;
+          yield { destination: name, source, messageId, userId, body, acceptedAt, trace, recordedBy, release };
         }
       }
     }

@@ -26,6 +26,7 @@ export const SEARCH_FIELDS: Record<string, string> = {
   'field.*':
     'value of this field of the message, such as field.properties.orderId; those of search.fields are found at once',
   status: 'HTTP status that a URL answered in the last attempt',
+  release: 'release of the application that recorded the message in this process',
   reason: `why deliveries are dead: one of ${Object.keys(DEAD_REASONS).join(', ')}, or an exact reason`,
   from: 'accepted at this time or later: ms since the epoch, or ISO 8601',
   to: 'accepted before this time',
@@ -44,6 +45,7 @@ export function readSearch(query: QueryReader): DeliverySearch {
     userId: query.text('userId'),
     fields: readFields(query),
     status: query.status('status'),
+    release: query.text('release'),
     reason: query.text('reason'),
     acceptedFrom: query.time('from'),
     acceptedBefore: query.time('to'),

@@ -11,7 +11,7 @@ const SEARCH_SCHEMA = Object.fromEntries(
 );
 
 /** Fields whose values are the relay's own. */
-const OF_RELAY = ['state', 'destination', 'source', 'type', 'reason', 'status', 'from', 'to'];
+const OF_RELAY = ['state', 'destination', 'source', 'type', 'release', 'reason', 'status', 'from', 'to'];
 
 /** Routes of bulk replays: start, progress, cancel. */
 export function replayRoutes(jobs: ReplayJobs): ApiRoute[] {

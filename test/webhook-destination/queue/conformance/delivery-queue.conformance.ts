@@ -491,15 +491,25 @@ export function itConforms(engine: QueueEngine): void {
       });
 
       it('keeps where each message was recorded: at first, for a retry, across a restart, in the listing, and for a replay', async () => {
-        const origins: Record<string, Pick<NewDelivery, 'trace' | 'recordedBy'>> = {
+        const origins: Record<string, Pick<NewDelivery, 'trace' | 'recordedBy' | 'release'>> = {
           m0: { trace: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', recordedBy: 'Orders\\.größe\0' },
           m1: {},
-          m2: { trace: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01 vendor=1,other=2' },
-          m3: { recordedBy: 'POST /orders/:id' },
+          m2: { trace: '00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01 vendor=1,other=2', release: '1.2.3' },
+          m3: { recordedBy: 'POST /orders/:id', release: '1.2.3-größe\0' },
         };
         const expectOrigins = (deliveries: NewDelivery[], names: string[]) => {
-          const wanted = names.map((name) => [name, origins[name]!.trace, origins[name]!.recordedBy]);
-          const got = deliveries.map(({ messageId, trace, recordedBy }) => [messageId, trace, recordedBy]);
+          const wanted = names.map((name) => [
+            name,
+            origins[name]!.trace,
+            origins[name]!.recordedBy,
+            origins[name]!.release,
+          ]);
+          const got = deliveries.map(({ messageId, trace, recordedBy, release }) => [
+            messageId,
+            trace,
+            recordedBy,
+            release,
+          ]);
           expect(got.sort()).toEqual(wanted);
         };
         const deliveriesOf = (leases: Lease[]) => leases.map(({ delivery }) => delivery);

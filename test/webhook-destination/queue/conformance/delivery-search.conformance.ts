@@ -62,6 +62,26 @@ export function itSearches(engine: QueueEngine): void {
       expect(rest).toEqual({ ids: ['m3', 'm2', 'm1', 'm0'], next: undefined });
     });
 
+    it('finds deliveries by the release that recorded them, in every state', async () => {
+      const releases = ['1.2.3', '1.2.4', undefined, '1.2.4', '1.2.4'];
+      await queue.add(releases.map((release, index) => message(index, { release })));
+      await queue.add([message(5, { destination: 'Other', release: '1.2.4' })]);
+      let settled = 0;
+      const subscription = queue.consume('Webhooks', 5).subscribe((lease) => {
+        const isDead = lease.delivery.messageId === 'm1';
+        const attempt = { startedAt: AT, results: [] };
+        const failed = { state: 'dead' as const, reason: 'my own', failedUrls: [], attempt };
+        void lease.settle(isDead ? failed : { state: 'delivered', attempt }).then(() => settled++);
+      });
+      await waitFor(() => settled === 5);
+      subscription.unsubscribe();
+      expect(await found({ release: '1.2.4' }, 2)).toEqual(['m5', 'm4', 'm3', 'm1']);
+      expect(await found({ release: '1.2.4', state: 'dead' })).toEqual(['m1']);
+      expect(await found({ release: '1.2.4', event: 'Paid' })).toEqual([]);
+      expect(await found({ release: '1.2' })).toEqual([]);
+      await expect(queue.search({ release: 1 as never })).rejects.toThrow('release');
+    });
+
     it('finds dead deliveries by the class of their reason, in whatever words, and replays them', async () => {
       const reasons = ['transform failed: no such field', 'transform failed: %', 'the retry window is over', 'my own'];
       await queue.add(reasons.map((_, index) => message(index)));
