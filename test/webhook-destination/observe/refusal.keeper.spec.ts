@@ -36,7 +36,9 @@ function refuse(count: number, length = 0): void {
   const message = { type: 'track', userId: 'u1', properties: { text: 'x'.repeat(length) } };
   const fault = { field: 'event', code: 'event_not_string', message: 'event must be a string' } as const;
   const refused = Array.from({ length: count }, () => ({ posted: new ParsedMessage(message), fault }));
-  accepted$.next({ source: 'shop', messages: [], deliveries: [], rejected: [], refused, destinationsOf: () => [] });
+  const nothing = { messages: [], duplicates: [], deliveries: [], repeated: [], rejected: [] };
+  const destinationsOf = () => ({ destinations: [], repeated: [] });
+  accepted$.next({ source: 'shop', ...nothing, refused, destinationsOf });
 }
 
 const sizes = () => kept.map(({ length }) => length);

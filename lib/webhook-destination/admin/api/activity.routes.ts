@@ -33,7 +33,7 @@ export function activityRoutes({ activity, receipts, queue }: AdminProcess): Api
         if (cursor !== undefined && !isLogId(cursor)) {
           throw new RequestError('query_invalid', 'cursor must be that of an earlier answer', 'cursor');
         }
-        return queue.inTurn(() => activity.search(search, query.limit, cursor), counted);
+        return queue.searches.inTurn(() => activity.search(search, query.limit, cursor), counted);
       },
       { ...SEARCH_FIELDS, ...PAGE_FIELDS },
     ),

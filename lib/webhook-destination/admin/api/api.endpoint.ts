@@ -90,7 +90,7 @@ export class ApiEndpoint {
       const found = this.find(method, path);
       if (found instanceof RequestError) throw found;
       const { route, params } = found;
-      const subject = { ...subjectOf(route, Object.values(params)[0]), caller: given.caller };
+      const subject = { ...subjectOf(route, params), caller: given.caller };
       try {
         checkAccess(given.caller, route.access === 'write' ? 'write' : 'read');
         const audit = this.recorderOf(given.request, subject);

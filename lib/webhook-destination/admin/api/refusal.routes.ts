@@ -31,7 +31,7 @@ export function refusalRoutes(own: AdminProcess, series: RelaySeries): ApiRoute[
         const source = sourceIn(query);
         const filter = { code: query.text('code'), field: query.text('field'), sdk: query.text('sdk') };
         const page = { limit: query.limit, after: query.text('cursor') };
-        const { refusals: found, next } = await queue.inTurn(() => refusals.page(source, filter, page), counted);
+        const { refusals: found, next } = await queue.searches.inTurn(() => refusals.page(source, filter, page), counted);
         return { refusals: found, cursor: next };
       },
       { ...SOURCE_FIELD, ...FILTER_FIELDS, ...PAGE_FIELDS },
@@ -42,7 +42,7 @@ export function refusalRoutes(own: AdminProcess, series: RelaySeries): ApiRoute[
       'Count the refused messages of a source by reason and SDK',
       async ({ query, counted }) => {
         const source = sourceIn(query);
-        const groups = await queue.inTurn(() => refusals.groups(source), counted);
+        const groups = await queue.searches.inTurn(() => refusals.groups(source), counted);
         return { count: groups.reduce((sum, { count }) => sum + count, 0), groups };
       },
       SOURCE_FIELD,

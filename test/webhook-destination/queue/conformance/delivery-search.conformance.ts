@@ -79,7 +79,7 @@ export function itSearches(engine: QueueEngine): void {
       expect(await found({ release: '1.2.4', state: 'dead' })).toEqual(['m1']);
       expect(await found({ release: '1.2.4', event: 'Paid' })).toEqual([]);
       expect(await found({ release: '1.2' })).toEqual([]);
-      await expect(queue.search({ release: 1 as never })).rejects.toThrow('release');
+      await expect(queue.searches.search({ release: 1 as never })).rejects.toThrow('release');
     });
 
     it('finds dead deliveries by the class of their reason, in whatever words, and replays them', async () => {
