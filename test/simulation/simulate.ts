@@ -73,7 +73,12 @@ class World {
     private readonly simulation: Simulation,
     private readonly options: ScenarioOptions,
   ) {
-    const { retention } = code.toQueueOptions('simulation', code.QueueOptions, { retention: { dead: { count: options.deadCount } } }, () => Infinity);
+    const { retention } = code.toQueueOptions(
+      'simulation',
+      code.QueueOptions,
+      { retention: { dead: { count: options.deadCount } } },
+      () => Infinity,
+    );
     this.ledger = new Ledger(simulation, options);
     this.database = new SimulatedDatabase(simulation, code, options.isShared, retention, options.maxOpen, this.ledger);
     this.network = new SimulatedNetwork(simulation, this.ledger, options.timeout);

@@ -47,9 +47,7 @@ export class RetentionSweep {
       for (const queue of queues) {
         const present = counts.get(queue.destination)![state];
         const until = Date.now() - bound.age;
-        const old = (await endsBefore(queue, state, until))
-          ? await this.remove(queue, state, until, present.count)
-          : 0;
+        const old = (await endsBefore(queue, state, until)) ? await this.remove(queue, state, until, present.count) : 0;
         reduce(present, old);
         swept.removed += old;
       }
@@ -67,12 +65,7 @@ export class RetentionSweep {
   }
 
   /** Removes at most `most` records that ended until a time, first those that ended first; resolves with their number. */
-  private async remove(
-    queue: DestinationJobs,
-    state: EndedState,
-    until: number,
-    most: number,
-  ): Promise<number> {
+  private async remove(queue: DestinationJobs, state: EndedState, until: number, most: number): Promise<number> {
     let count = 0;
     for (let removed = PORTION; count < most && removed === PORTION; count += removed) {
       const ids = await queue.backend.cleanJobsByState(TYPES[state], until, Math.min(most - count, PORTION));

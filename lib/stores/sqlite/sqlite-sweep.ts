@@ -14,10 +14,10 @@ import { toRows } from './batch.reader.js';
 import { type BatchTable, MAX_STRIPPED } from './batch.table.js';
 
 /** Records removed at once; the last batch may exceed it. */
-const SLICE = 500;
+const SLICE = 50;
 
 /** How long one call sweeps, in ms: other calls of the thread wait meanwhile. */
-const CALL_TIME = 10;
+const CALL_TIME = 5;
 
 /** An ended delivery with a row of its own, or all deliveries of a batch that were delivered without one. */
 interface Ended {

@@ -254,8 +254,12 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async sweep(retention: Retention, now: number): Promise<SweptRecords> {
+    const pace = new SearchPace();
     let swept = await this.thread.call('queue', 'sweep', retention, now, true);
-    while (!swept) swept = await this.thread.call('queue', 'sweep', retention, now, false);
+    while (!swept) {
+      await pace.pause();
+      swept = await this.thread.call('queue', 'sweep', retention, now, false);
+    }
     while (await this.thread.call('file', 'shrink'));
     await this.registry.scrub();
     return swept;

@@ -218,7 +218,13 @@ export class MessageAcceptor {
   }
 
   /** Counts what became of a step, and emits it. */
-  private count(source: string, step: Step, repeats: RepeatedMessages, repeated: NewDelivery[], { sender, sentAt }: PostingFacts): void {
+  private count(
+    source: string,
+    step: Step,
+    repeats: RepeatedMessages,
+    repeated: NewDelivery[],
+    { sender, sentAt }: PostingFacts,
+  ): void {
     const { messages, duplicates, skipped } = repeats.of(step, repeated);
     this.metrics?.repeat(duplicates.length);
     if (!this.accepted$.observed) return;

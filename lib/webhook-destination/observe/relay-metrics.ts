@@ -38,7 +38,8 @@ export class RelayMetrics implements DispatchTelemetry {
   private readonly deadOf = foundOnce((destination: string) => this.dead.of({ destination }));
   private readonly removed = new Counter({
     name: 'analytics_relay.delivery.removed',
-    description: 'Delivered and dead deliveries removed because of a count or bytes of retention, by destination and state',
+    description:
+      'Delivered and dead deliveries removed because of a count or bytes of retention, by destination and state',
   });
   private readonly rejected = new Counter({
     name: 'analytics_relay.ingest.rejected',

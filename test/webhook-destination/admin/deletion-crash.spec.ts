@@ -24,7 +24,11 @@ describe('A process killed between the purge of a deletion and its notifications
     const [acknowledged, ...others] = await relay.undelivered();
     expect(others).toEqual([]);
     expect(JSON.parse(acknowledged!.body)).toMatchObject({ type: 'delete', userId: 'u1' });
-    expect(await relay.service.requestDeletion({ userId: 'u1' })).toMatchObject({ notifications: 1, purged: 0, refused: 0 });
+    expect(await relay.service.requestDeletion({ userId: 'u1' })).toMatchObject({
+      notifications: 1,
+      purged: 0,
+      refused: 0,
+    });
     const left = await relay.undelivered();
     expect(left.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['delete', 'delete']);
   });

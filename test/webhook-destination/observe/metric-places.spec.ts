@@ -12,7 +12,14 @@ afterEach(() => void vi.useRealTimers());
 
 function start(size: number) {
   const none = () => Promise.resolve([]);
-  const figures = { now: Date.now, counts: none, oldest: none, keptSince: none, isActive: () => true, circuits: () => [] };
+  const figures = {
+    now: Date.now,
+    counts: none,
+    oldest: none,
+    keptSince: none,
+    isActive: () => true,
+    circuits: () => [],
+  };
   const metrics = new RelayMetrics(figures, size, undefined);
   const queue = (destination: string, count: number) =>
     metrics.enqueue(Array(count).fill({ destination }), () => Promise.resolve([]));

@@ -31,7 +31,10 @@ export function refusalRoutes(own: AdminProcess, series: RelaySeries): ApiRoute[
         const source = sourceIn(query);
         const filter = { code: query.text('code'), field: query.text('field'), sdk: query.text('sdk') };
         const page = { limit: query.limit, after: query.text('cursor') };
-        const { refusals: found, next } = await queue.searches.inTurn(() => refusals.page(source, filter, page), counted);
+        const { refusals: found, next } = await queue.searches.inTurn(
+          () => refusals.page(source, filter, page),
+          counted,
+        );
         return { refusals: found, cursor: next };
       },
       { ...SOURCE_FIELD, ...FILTER_FIELDS, ...PAGE_FIELDS },

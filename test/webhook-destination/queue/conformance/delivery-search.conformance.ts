@@ -250,7 +250,9 @@ export function itSearches(engine: QueueEngine): void {
     it('refuses fields that it does not have, and values of another type', async () => {
       await expect(queue.searches.search({ acceptedFrom: 'x' as never })).rejects.toThrow('acceptedFrom of a query');
       await expect(queue.searches.search({ event: 1 as never })).rejects.toThrow('event of a query must be a string');
-      await expect(queue.searches.search({ fields: { a: 1 } as never })).rejects.toThrow('fields of a query must be an object');
+      await expect(queue.searches.search({ fields: { a: 1 } as never })).rejects.toThrow(
+        'fields of a query must be an object',
+      );
       await expect(queue.searches.search({ status: '404' as never })).rejects.toThrow(
         'status of a query must be a whole number',
       );
