@@ -70,10 +70,11 @@ async function firstHour({ nest, node, env, ports, title }) {
   const version = (await run('node --version', { cwd, env })).trim();
   assert.ok(version.startsWith(`v${node}.`), `${version} runs in place of Node ${node}`);
   const app = await createAsDocumented({ cwd, nest, env, usage, print });
+  const generated = await run('npm install', { cwd: app, env });
   await check({ nest, command: `# on Node ${version}`, path: app, usage }, 'npm', { env, ports, title });
   try {
     await gettingStarted({ app, env, ports, print });
-    await documented({ app, env, print });
+    await documented({ app, env, generated, print });
   } finally {
     console.log(`\n== ${title}, pages\n${transcript.join('\n')}`);
   }
