@@ -43,6 +43,7 @@ await describeOnEach([postgresStore], (store) => {
         `UPDATE ${schema}.relay_delivery SET state = 'dead', lease = NULL, leased_at = NULL,
            ended_at = accepted_at + CASE WHEN message_id = 'm0' THEN 0 ELSE ${HOUR} END`,
       );
+      await queryPostgres(`INSERT INTO ${schema}.relay_count VALUES ('Webhooks', 'dead', ${COUNT}, 0)`);
     };
 
     it('includes deliveries that died before the clock of the server was set back', async () => {
