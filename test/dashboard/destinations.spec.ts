@@ -468,8 +468,11 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.keyboard.press('Enter');
     await page.getByText('2 shown (all)').waitFor();
     await page.getByRole('link', { name: 'customer-09999' }).waitFor();
-    await page.getByLabel('Name', { exact: true }).fill('customer-07000');
+    await page.getByLabel('Metadata', { exact: true }).fill('');
+    await page.getByLabel('Metadata value').fill('');
+    await page.getByLabel('Name', { exact: true }).fill('R-07000');
     await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'customer-07000' }).click();
     await heading(page, 'customer-07000').waitFor();
     expect(receiver.webhooks).toEqual([]);
   });

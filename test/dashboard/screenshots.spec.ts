@@ -41,14 +41,14 @@ const ORDERS = 240;
     }
     await waitFor(() => warehouse.webhooks.length === ORDERS && crm.webhooks.length > ORDERS);
     await page.reload();
-    await page.getByText('One destination is down').waitFor();
+    await page.getByText(/destinations? fails?: billing/).waitFor();
     await page.locator('canvas').first().waitFor();
     await writeScreenshot(page, 'overview');
 
     const deliveries = await find('state=dead&destination=crm');
     await page.goto(`${page.url().split('#')[0]}#/deliveries/${deliveries[0]!.id}`);
     await page.getByRole('heading', { name: 'Dead' }).waitFor();
-    await page.getByText('HTTP 404').waitFor();
+    await page.locator('.timeline').getByText('HTTP 404').waitFor();
     await writeScreenshot(page, 'delivery');
   });
 });
