@@ -158,7 +158,8 @@ function describeMessage(
   let text: string | undefined;
   try {
     const whole = posted.whole();
-    library = Object(Object(Object(whole).context).library) as Record<string, unknown>;
+    const { context } = Object(whole) as { context?: unknown };
+    library = Object((Object(context) as { library?: unknown }).library) as Record<string, unknown>;
     // Of a name like those of SDKs, no value is kept.
     text = JSON.stringify(whole, (name, value: unknown) =>
       name === 'writeKey' ? undefined : typeof value === 'string' ? conceal(value) : value,

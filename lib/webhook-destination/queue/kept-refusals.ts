@@ -234,6 +234,8 @@ export class KeptRefusals {
 }
 
 function toKept(id: string, head: string): KeptRefusal {
-  const { userIds: _userIds, sentAt: _sentAt, ...facts } = JSON.parse(head) as Head;
+  const facts = JSON.parse(head) as RefusalFacts & Partial<Head>;
+  delete facts.userIds;
+  delete facts.sentAt;
   return { id, at: timeOfId(id), ...facts };
 }

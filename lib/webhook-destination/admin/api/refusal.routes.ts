@@ -56,8 +56,7 @@ export function refusalRoutes(own: AdminProcess, series: RelaySeries): ApiRoute[
       async ({ params, query }) => {
         const [found] = await refusals.read(sourceIn(query), [params.id!]);
         if (!found) throw new RequestError('refusal_unknown', 'the source has no refused message with this id', 'id');
-        const { sentAt: _sentAt, ...shown } = found;
-        return shown;
+        return { ...found, sentAt: undefined };
       },
       SOURCE_FIELD,
     ),

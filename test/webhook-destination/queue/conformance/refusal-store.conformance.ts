@@ -59,10 +59,16 @@ export function itKeepsRefusals(engine: QueueEngine): void {
     it('get new heads and are removed only while they exist, and only of their source', async () => {
       await store().keep([record(1), record(2), record(3, SOURCES[1])], 100);
       expect(await store().remove('shop', [record(2).id, record(3).id, record(2).id])).toBe(1);
-      await store().update('shop', [1, 2, 3].map((number) => ({ id: record(number).id, head: '{"number":9}' })));
-      expect(await store().read('shop', [1, 2, 3].map((number) => record(number).id))).toEqual([
-        { ...record(1), head: '{"number":9}' },
-      ]);
+      await store().update(
+        'shop',
+        [1, 2, 3].map((number) => ({ id: record(number).id, head: '{"number":9}' })),
+      );
+      expect(
+        await store().read(
+          'shop',
+          [1, 2, 3].map((number) => record(number).id),
+        ),
+      ).toEqual([{ ...record(1), head: '{"number":9}' }]);
       expect(await store().remove(SOURCES[1]!, [record(3).id])).toBe(1);
       expect(await store().sources()).toEqual(['shop']);
     });
