@@ -34,7 +34,7 @@ type Found = IngestRoute | SettingsRequest | 'preflight';
 interface Posting {
   source?: string;
   sender?: Sender;
-  body?: RequestBody;
+  body?: RequestBody | undefined;
 }
 
 /**
@@ -166,7 +166,9 @@ export class IngestEndpoint implements RequestHandler<Found> {
     const source =
       known ?? this.sourceOf(typeof writeKey === 'string' && writeKey ? writeKey : undefined, request, posting);
 
-    const { rejected } = await this.acceptor.accept(source, messages(), { sentAt, sender: posting.sender });
+    const posted = messages();
+    posting.body = undefined; // its memory is not held while the messages are stored
+    const { rejected } = await this.acceptor.accept(source, posted, { sentAt, sender: posting.sender });
     const [first] = rejected;
     if (first && route !== 'batch') return new RequestError(first.code, first.message, first.field);
     if (!first) return SUCCESS;

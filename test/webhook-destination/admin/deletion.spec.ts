@@ -134,6 +134,7 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
     expect(await relay.service.requestDeletion({ userId: 'u1', sources: ['shop'] })).toMatchObject({
       notifications: 1,
       purged: 1,
+      refused: 0,
     });
     expect(await relay.service.requestDeletion({ userId: 'u1' })).toMatchObject({ purged: expect.any(Number) });
     await relay.settled('delivered', 2);
