@@ -20,7 +20,7 @@ const ROUNDS = Number(option('rounds') ?? 5);
 
 /** Transactions of a run, by how many run at once; without NOTIFY, since that takes long. */
 const RUNS = [
-  { concurrency: 1, count: 400 },
+  { concurrency: 1, count: 2_000 },
   { concurrency: 64, count: 4_000 },
 ];
 
