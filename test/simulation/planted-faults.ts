@@ -49,8 +49,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: "one destination's dead letters push out another's",
     file: `${relay}/queue/retention-bound.util.js`,
-    find: 'Math.min(count, Math.floor(room / (ascending.length - index)))',
-    replace: 'Math.min(count, room)',
+    find: 'Math.min(record[figure], Math.floor(room / (ascending.length - index)))',
+    replace: 'Math.min(record[figure], room)',
   },
   {
     name: 'texts of errors are not bounded',
@@ -73,8 +73,8 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'a deletion misses what was accepted before the clock was set back',
     file: `${relay}/admin/user-deletion.js`,
-    find: 'purge({ userId: userIds, source: sources }',
-    replace: 'purge({ userId: userIds, source: sources, acceptedBefore: this.queue.now() + 1 }',
+    find: 'purgeBySource({ userId: userIds, source: sources }',
+    replace: 'purgeBySource({ userId: userIds, source: sources, acceptedBefore: this.queue.now() + 1 }',
   },
   {
     name: 'what waits for a connection is sent after its deletion',
@@ -103,7 +103,7 @@ export const PLANTED_FAULTS: PlantedFault[] = [
   {
     name: 'a delivery is read again while its outcome is being recorded',
     file: `${relay}/queue/store/destination-feed.js`,
-    find: 'deliveries.filter(({ id }) => !this.options.leased.has(id))',
+    find: 'deliveries.filter((delivery) => !this.isEarly(delivery))',
     replace: 'deliveries',
   },
   {
