@@ -25,7 +25,7 @@ write, also replay. Needs the package @modelcontextprotocol/sdk.
     if (!token) throw argumentFault('--token, or ADMIN_TOKEN of the environment, must be a token of the admin API');
     // The error of `fetch` for a header would quote it.
     if (!/^[!-~]+$/.test(token)) throw argumentFault('the token must be visible ASCII characters without spaces');
-    const createServer = await loadMcp('mcp');
+    const { createServer } = await loadMcp('mcp');
     const client = new AdminClient(url, token);
     const { access } = (await client.get('session')) as { access?: string };
     const server = createServer(client, access === 'write' ? 'write' : 'read');

@@ -1,17 +1,17 @@
 import type { ApiRequest, ApiRoute } from '../api/api.route.js';
 import type { ApiCaller } from './api-caller.interface.js';
-import { loadMcp, type McpServerFactory } from './mcp.server.js';
+import { loadMcp, type Mcp } from './mcp.server.js';
 
 /** The tools of an AI assistant, by the Model Context Protocol over HTTP. */
 export class McpRoute {
-  private createServer: McpServerFactory | undefined;
+  private mcp: Mcp | undefined;
 
   /** @param callerOf returns what calls other routes as the caller of a request */
   constructor(private readonly callerOf: (request: ApiRequest) => ApiCaller) {}
 
   /** @throws {PackageError} if the SDK is not installed */
   async open(): Promise<void> {
-    this.createServer = await loadMcp('admin.mcp');
+    this.mcp = await loadMcp('admin.mcp');
   }
 
   readonly route: ApiRoute = {
@@ -23,10 +23,10 @@ export class McpRoute {
   };
 
   private async handle(given: ApiRequest): Promise<undefined> {
-    const { StreamableHTTPServerTransport } = await import('@modelcontextprotocol/sdk/server/streamableHttp.js');
     const { request, response, body, caller } = given;
-    const server = this.createServer!(this.callerOf(given), caller.access);
-    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+    const { createServer, HttpTransport } = this.mcp!; // requests come once the relay is open
+    const server = createServer(this.callerOf(given), caller.access);
+    const transport = new HttpTransport({ enableJsonResponse: true });
     try {
       await server.connect(transport); // its types are older than this setting
       await transport.handleRequest(request, response, body);
