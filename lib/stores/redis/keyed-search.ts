@@ -9,7 +9,7 @@ import type { CheckedPage } from '../../webhook-destination/queue/query.util.js'
 import { fromDeliveryId } from './job.codec.js';
 import { readKeyed } from './job.finder.js';
 import type { JobQueues } from './job-queues.js';
-import { follows } from './search-keys.js';
+import { follows, type KeyedJob } from './search-keys.js';
 
 /** Jobs read concurrently. */
 const CHUNK = 100;
@@ -24,11 +24,12 @@ export async function searchKeyed(
   const deliveries: DeliveryRecord[] = [];
   const pace = new SearchPace();
   let next = after;
-  const last = after === undefined ? undefined : fromDeliveryId(after);
+  let last: KeyedJob | undefined = after === undefined ? undefined : fromDeliveryId(after);
   let rank = last ? await store.keys.rankAfter(key, last) : 0;
   do {
     const ranked = await store.keys.find(key, rank, CHUNK);
-    const jobs = last ? ranked.filter((job) => follows(job, last)) : ranked;
+    const before = last;
+    const jobs = before ? ranked.filter((job) => follows(job, before)) : ranked;
     const records = await Promise.all(jobs.map((job) => readKeyed(store.queueNamed(job.queueName), job, search.query)));
     for (const [index, { queueName, jobId, acceptedAt }] of jobs.entries()) {
       if (deliveries.length === limit) return { deliveries, next };
@@ -40,7 +41,9 @@ export async function searchKeyed(
       pace.found(record.body.length);
     }
     if (ranked.length < CHUNK) return { deliveries, next: undefined };
-    rank += CHUNK;
+    // Jobs that are added or removed meanwhile change the ranks.
+    last = jobs.at(-1) ?? last;
+    rank = last && jobs.length > 0 ? await store.keys.rankAfter(key, last) : rank + CHUNK;
   } while (!pace.isOver);
   return { deliveries, next };
 }

@@ -30,7 +30,7 @@ export interface SqliteQueueOptions {
   maxBytes?: number;
 }
 
-/** Default of `retention.delivered.bytes`, in bytes, and as a share of the disk. */
+/** Default of `retention.delivered.bytes`, in bytes, and as a share of the disk and of `maxBytes`. */
 const DELIVERED_BYTES = 5_000_000_000;
 const DELIVERED_SHARE = 1 / 4;
 
@@ -58,9 +58,11 @@ class SqliteOptions extends QueueOptions {
  * @throws {OptionsError} that names the option at fault
  */
 export function sqliteQueue(options: SqliteQueueOptions = {}): DeliveryQueueFactory {
-  const { path, maxBytes, retention } = toQueueOptions('sqliteQueue', SqliteOptions, options, (checked) =>
-    Math.min(DELIVERED_BYTES, Math.floor(sizeOfDisk(checked.path) * DELIVERED_SHARE)),
-  );
+  const { path, maxBytes, retention } = toQueueOptions('sqliteQueue', SqliteOptions, options, (checked) => {
+    // Records that fill the file would have new messages refused.
+    const room = Math.min(sizeOfDisk(checked.path), checked.maxBytes ?? Infinity);
+    return Math.min(DELIVERED_BYTES, Math.floor(room * DELIVERED_SHARE));
+  });
   const { messageIds } = retention;
   return () => new DeliveryQueue(new SqliteStore(path, { messageIds, maxBytes }), retention);
 }

@@ -20,7 +20,7 @@ export interface DeliveredBound extends RetentionBound {
   /**
    * Maximum size of the records of all destinations in the store, in bytes: bodies, attempts and what the store adds.
    * Shared among destinations as `count` is. Default: 5,000,000,000 (5 GB) with SQLite, and at most a quarter of its
-   * disk; 5,000,000,000 with PostgreSQL; 250,000,000 with Redis; 50,000,000 in memory.
+   * disk and of `maxBytes`; 5,000,000,000 with PostgreSQL; 250,000,000 with Redis; 50,000,000 in memory.
    */
   bytes?: number;
 }

@@ -33,3 +33,12 @@ describe.each(factories)('The option retention of %s', (name, create) => {
     expect(() => create({ dead: { age: 1, count: undefined }, delivered: undefined })).not.toThrow();
   });
 });
+
+it('The records of delivered messages take at most a quarter of maxBytes, unless retention has their bytes', () => {
+  const bytesOf = (retention?: RetentionOptions) => {
+    const queue = sqliteQueue({ maxBytes: 64_000_000, ...(retention && { retention }) })();
+    return (queue as unknown as { retention: { delivered: { bytes: number } } }).retention.delivered.bytes;
+  };
+  expect(bytesOf()).toBe(16_000_000);
+  expect(bytesOf({ delivered: { bytes: 50_000_000 } })).toBe(50_000_000);
+});

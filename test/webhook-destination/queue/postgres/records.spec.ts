@@ -33,6 +33,17 @@ await describeOnEach([postgresStore], (store) => {
     return { queue, schema: options.prefix! };
   };
 
+  it('A sweep on PostgreSQL adds up all rows of counts, however many there are', async () => {
+    const { queue, schema } = await open();
+    await queryPostgres(
+      `INSERT INTO ${schema}.relay_count SELECT 'd' || i % 3, 'delivered', 1, 100 FROM generate_series(1, 120000) i`,
+    );
+    await queue.sweep();
+    expect(await queryPostgres(`SELECT * FROM ${schema}.relay_count ORDER BY destination`)).toEqual(
+      ['d0', 'd1', 'd2'].map((destination) => ({ destination, state: 'delivered', count: '40000', bytes: '4000000' })),
+    );
+  });
+
   describe('A replay on PostgreSQL', () => {
     const COUNT = 2_500;
 
