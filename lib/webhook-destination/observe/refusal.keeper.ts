@@ -57,26 +57,32 @@ export class RefusalKeeper {
   private reportedAt = -Infinity;
 
   constructor(
-    private readonly refusals: Pick<KeptRefusals, 'keep' | 'areKept'>,
+    private readonly refusals: Pick<KeptRefusals, 'keep' | 'areKept' | 'flushes'>,
     accepted$: Observable<Acceptance>,
     refused$: Observable<Refusal> | undefined,
   ) {
     if (!refusals.areKept) return;
     this.subscription.add(accepted$.subscribe((acceptance) => this.keepMessages(acceptance)));
     this.subscription.add(refused$?.subscribe((refusal) => this.keepRequest(refusal)));
+    refusals.flushes.add(this.flush);
   }
 
   /** Writes the last ones, if the store answers in time. Called before the queue closes. */
   async close(): Promise<void> {
     this.subscription.unsubscribe();
-    clearTimeout(this.timer);
-    this.write();
-    await within(CLOSE_TIMEOUT, this.writing, 'the last write').catch(() => undefined);
+    await within(CLOSE_TIMEOUT, this.flush(), 'the last write').catch(() => undefined);
+    this.refusals.flushes.delete(this.flush);
     clearTimeout(this.timer);
     this.reportedAt = -Infinity;
     this.report();
     this.logger.end();
   }
+
+  private readonly flush = (): Promise<void> => {
+    clearTimeout(this.timer);
+    this.write();
+    return this.writing;
+  };
 
   private keepMessages({ source, refused, sender, sentAt }: Acceptance): void {
     const posted = sentAt instanceof Date ? sentAt.toISOString() : sentAt;

@@ -105,6 +105,9 @@ function sdkOf({ library, userAgent }: RefusalFacts): string {
 
 /** The messages that ingest has refused, for as long as `retention.refused` keeps them. */
 export class KeptRefusals {
+  /** Write what waits to be kept, so that a deletion finds it. */
+  readonly flushes = new Set<() => Promise<void>>();
+
   constructor(
     private readonly store: RefusalStore,
     private readonly bound: Required<RetentionBound>,
@@ -187,6 +190,7 @@ export class KeptRefusals {
   /** Removes those that name one of the users; resolves with their number. */
   async removeUsers(userIds: Iterable<string>, sources?: string[]): Promise<number> {
     const users = new Set(userIds);
+    await Promise.all([...this.flushes].map((flush) => flush()));
     let removed = 0;
     for (const source of sources ?? (await this.store.sources())) {
       for await (const records of this.portions(source)) {

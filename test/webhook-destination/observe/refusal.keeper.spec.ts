@@ -9,6 +9,7 @@ import type { NewRefusal } from '../../../lib/webhook-destination/queue/kept-ref
 
 const accepted$ = new Subject<Acceptance>();
 const kept: NewRefusal[][] = [];
+const flushes = new Set<() => Promise<void>>();
 let answer: () => Promise<boolean>;
 let keeper: RefusalKeeper;
 const warned = vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -22,7 +23,7 @@ beforeEach(() => {
     kept.push(refusals);
     return answer();
   };
-  keeper = new RefusalKeeper({ keep, areKept: true }, accepted$, new Subject<Refusal>());
+  keeper = new RefusalKeeper({ keep, areKept: true, flushes }, accepted$, new Subject<Refusal>());
 });
 afterEach(async () => {
   const closed = keeper.close();
@@ -87,4 +88,12 @@ it('writes the last ones when it closes', async () => {
   refuse(1);
   await keeper.close();
   expect(sizes()).toEqual([1]);
+});
+
+it('writes what waits when a deletion asks for it', async () => {
+  refuse(3);
+  await Promise.all([...flushes].map((flush) => flush()));
+  expect(sizes()).toEqual([3]);
+  await keeper.close();
+  expect(flushes.size).toBe(0);
 });
