@@ -7,9 +7,9 @@ import { stripVTControlCharacters } from 'node:util';
 /** Longest run of a command, in ms: an install on a machine that is busy. */
 const COMMAND_TIMEOUT = 300_000;
 
-/** The environment without what `npm run` adds, which names this package. */
+/** The environment of a reader: without what `npm run` adds, which names this package, and without `CI`. */
 function cleanEnv() {
-  const own = /^npm_(package|lifecycle)_|^npm_config_local_prefix$|^INIT_CWD$/;
+  const own = /^npm_(package|lifecycle)_|^npm_config_local_prefix$|^INIT_CWD$|^CI$/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
 }
 
