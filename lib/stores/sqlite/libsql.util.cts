@@ -21,13 +21,13 @@ export function findLibsql(): string {
 }
 
 /**
- * Explains an error with which the thread ended.
+ * Explains an error of the thread.
  *
  * `libsql` is installed as two packages, and the second one depends on the platform.
  */
-export function explainThreadError({ code, message }: NodeJS.ErrnoException): string {
-  const [, name] = /'(@libsql\/[^']+)'/.exec(message) ?? [];
-  if (code !== 'MODULE_NOT_FOUND' || name === undefined) return message;
+export function explainThreadError(message: string): string {
+  const [, name] = /^Cannot find module '(@libsql\/[^']+)'/.exec(message) ?? [];
+  if (name === undefined) return message;
   return (
     `the package ${name}, the native code of libsql for this platform, is not installed: ` +
     'run npm install on this platform, with optional dependencies'

@@ -91,7 +91,7 @@ export class SqliteThread {
     worker.unref();
     worker.on('message', (answers: SqliteAnswers) => this.receive(answers));
     worker.on('error', (error) => {
-      const reason = explainThreadError(error);
+      const reason = explainThreadError(error.message);
       this.fail(this.isOpen ? `its thread has ended (${reason})` : reason);
     });
     this.ended = new Promise((resolve) => {
@@ -182,7 +182,7 @@ export class SqliteThread {
     for (const { id, result, error } of answers) {
       const call = this.pending.get(id);
       this.pending.delete(id);
-      if (error) call?.reject(new QueueUnavailableError(queueMessage(this.path, error)));
+      if (error) call?.reject(new QueueUnavailableError(queueMessage(this.path, explainThreadError(error))));
       else call?.resolve(result as never);
     }
     if (this.pending.size === 0) this.worker?.unref();
