@@ -5,6 +5,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { isBuiltin } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -109,6 +110,8 @@ try {
   execFileSync('npm', ['run', 'context', '-w', 'sample/08-container', '--silent'], { stdio: 'inherit' });
   cpSync('sample/08-container/context', app, { recursive: true });
   execFileSync(install, { cwd: app, shell: true, stdio: 'ignore' });
+  // The image has a version of Node with SQLite; this one may have none.
+  if (!isBuiltin('node:sqlite')) execFileSync('npm', ['install', '--no-save', 'libsql@0.5'], { cwd: app });
   execFileSync('chmod', ['-R', 'a+rX,a-w', app]);
   mkdirSync(data);
   if (isRoot) chownSync(data, NODE_USER, NODE_USER);
