@@ -26,6 +26,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { SourceOptions } from './ingest/source.options.js';
 import type { GivenDestination, RegistryOption } from './registry/destination-registry.interface.js';
 import { areRegistrySecrets, isRegistryOption, MIN_REGISTRY_SECRET } from './registry/registry.options.js';
+import { PortalOptions } from './portal/portal.options.js';
 import { SearchOptions } from './search.options.js';
 import type { VisibilityOptions } from './visibility.options.js';
 
@@ -100,6 +101,15 @@ export class WebhookDestinationOptions {
   admin?: AdminOptions;
 
   /**
+   * Pages and an API in which the application's customers manage their own endpoints. Requires `registry: 'store'`.
+   * Default: none.
+   * @see docs/portal.md
+   */
+  @AppliesIf((_options, value) => value !== undefined)
+  @MustNest('be an object')
+  portal: PortalOptions | undefined = undefined;
+
+  /**
    * Receives the spans and metrics of ingest and delivery: `openTelemetry()` from
    * `nestjs-analytics-relay/opentelemetry`. Default: none.
    * @see docs/observability.md, "Traces"
@@ -147,6 +157,11 @@ export interface WebhookDestinationModuleOptions extends Partial<
   delivery?: Partial<DeliveryOptions>;
   /** How deliveries are found. Default: the default of each of its options. */
   search?: Partial<SearchOptions>;
+  /**
+   * Pages and an API in which the application's customers manage their own endpoints; `secret` is required. Default: none.
+   * @see docs/portal.md
+   */
+  portal?: Pick<PortalOptions, 'secret'> & Partial<PortalOptions>;
 }
 
 /**
@@ -169,6 +184,7 @@ export function checkOptions(
   options.destinations = all(DestinationOptions, given.destinations);
   options.delivery = toOptions(DeliveryOptions, given.delivery);
   options.search = toOptions(SearchOptions, given.search);
+  options.portal = given.portal === undefined ? undefined : toOptions(PortalOptions, given.portal);
   options.ingest = given.ingest === false ? undefined : toOptions(IngestOptions, given.ingest);
 
   const faults = [...findOptionFaults(options), ...visibilityFaults];
@@ -183,7 +199,7 @@ export function checkOptions(
  * @param isValid whether an option, by path, breaks no rule of its own
  */
 function findRelationFaults(options: WebhookDestinationOptions, isValid: (path: string) => boolean): string[] {
-  const { queue, mode, registry, registrySecret, admin } = options;
+  const { queue, mode, registry, registrySecret, admin, portal } = options;
   const [sources, destinations] = [objectsOf(options.sources), objectsOf(options.destinations)];
   const [delivery] = objectsOf([options.delivery]);
   const names = new Set(sources.map(({ name }) => name));
@@ -199,6 +215,12 @@ function findRelationFaults(options: WebhookDestinationOptions, isValid: (path: 
     ...findRepeated('destinations', 'name', destinations),
     ...(isValid('registry') && registrySecret !== undefined && registry !== 'store'
       ? ["registrySecret requires registry: 'store'"]
+      : []),
+    ...(isValid('registry') && isValid('portal') && portal !== undefined && registry !== 'store'
+      ? ["portal requires registry: 'store'"]
+      : []),
+    ...(isValid('portal.operator') && portal?.operator && !destinations.some(({ name }) => name === portal.operator)
+      ? [`portal.operator must name a destination of this module; "${portal.operator}" is not declared`]
       : []),
     ...(areKnown ? destinations : []).flatMap(({ sources: wanted = [] }, index) =>
       (isValid(`destinations[${index}].sources`) ? wanted : [])
