@@ -65,7 +65,7 @@ export type {
   WrittenDeliveries,
 } from './queue/store/delivery-store.interface.js';
 export type { RecordKind, RegistryRecord, RegistryStore } from './queue/registry-store.interface.js';
-export type { RefusalRecord, RefusalStore } from './queue/refusal-store.interface.js';
+export type { KeptLog, LogRecord, LogStore, WholeLogRecord } from './queue/log-store.interface.js';
 export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from '../stores/sqlite/sqlite.queue.js';
 export {
