@@ -16,6 +16,7 @@ export type { DeliveryOptions } from './dispatch/delivery.options.js';
 export type { DestinationOptions } from './dispatch/destination.options.js';
 export type { DestinationRateLimit } from './dispatch/request-limit.js';
 export type { RetryOn } from './dispatch/outcome.util.js';
+export type { Disablement } from './dispatch/pause.util.js';
 export type {
   TransportOption,
   WebhookRequest,
@@ -27,6 +28,7 @@ export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
 export type { RequestPreview } from './dispatch/request-preview.util.js';
 export type { DestinationExplanation, Explanation } from './message.explainer.js';
+export type { EndpointChange, OperationalEvent } from './portal/operational-event.js';
 export type { AttemptRecord, KeptAnswer, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {
   Delivery,

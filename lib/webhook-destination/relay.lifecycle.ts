@@ -105,6 +105,8 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     this.steps.registry.close();
     await this.steps.dispatcher.stop();
+    await this.steps.endpoints?.close();
+    await this.steps.operator?.close();
     await this.steps.api?.close();
     await Promise.all([this.steps.activity.close(), this.steps.receipts.close()]);
     await this.reportQueued().catch(() => undefined); // the queue has logged why it cannot be read

@@ -1,6 +1,6 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustBeBoolean, MustIfPresent, MustPass } from '../../common/options.rules.js';
-import { isPositiveInteger, isStringMap } from '../../common/value.util.js';
+import { isPositiveInteger, isPositiveNumber, isStringMap } from '../../common/value.util.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
 import { hasReadableUserInfo } from '../../common/url.util.js';
@@ -16,6 +16,9 @@ const MAX_URLS = 5;
 const MAX_METADATA = 50;
 const MAX_METADATA_NAME = 40;
 const MAX_METADATA_VALUE = 500;
+
+/** Longest `retryWindow` of a destination, in ms: 7 days. */
+const MAX_RETRY_WINDOW = 604_800_000;
 
 function isMetadata(value: unknown): boolean {
   const isPair = (name: string, text: string) =>
@@ -87,6 +90,18 @@ export class DestinationOptions extends RoutingOptions {
   @IfGiven()
   @Must("be 'spec' or 'any-failure'", isRetryOn)
   retryOn?: RetryOn;
+
+  /**
+   * How long a delivery to this destination is retried, in ms from its first attempt; at most 7 days.
+   * @default delivery.retryWindow
+   * @see docs/delivery.md, "Retries"
+   */
+  @IfGiven()
+  @Must(
+    `be a number of milliseconds above 0, at most ${MAX_RETRY_WINDOW} (7 days)`,
+    (value) => isPositiveNumber(value) && value <= MAX_RETRY_WINDOW,
+  )
+  retryWindow?: number;
 
   /**
    * Maximum number of deliveries in flight to this destination. Whole number above 0.
