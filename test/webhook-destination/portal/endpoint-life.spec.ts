@@ -17,10 +17,11 @@ const DAY = 86_400_000;
 const SLACK = 20_000;
 const SECRET = 'a secret of thirty-two characters';
 
-const cleanUp = useCleanUps();
+// Before the clean-ups, which run first: a store that closes needs the timers that it has.
 afterEach(() => {
   vi.useRealTimers();
 });
+const cleanUp = useCleanUps();
 
 const gone = status(410);
 const failing = status(503);
