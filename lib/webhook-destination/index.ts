@@ -16,6 +16,7 @@ export type { DeliveryOptions } from './dispatch/delivery.options.js';
 export type { DestinationOptions } from './dispatch/destination.options.js';
 export type { DestinationRateLimit } from './dispatch/request-limit.js';
 export type { RetryOn } from './dispatch/outcome.util.js';
+export type { Disablement } from './dispatch/pause.util.js';
 export type {
   TransportOption,
   WebhookRequest,
@@ -30,6 +31,7 @@ export type { DestinationExplanation, Explanation } from './message.explainer.js
 export type { PortalLink, PortalLinkOptions, PortalLinks } from './portal/portal.links.js';
 export type { PortalBrand, PortalLimits, PortalOptions } from './portal/portal.options.js';
 export type { PortalAccess } from './portal/portal.token.js';
+export type { EndpointChange, OperationalEvent } from './portal/operational-event.js';
 export type { AttemptRecord, KeptAnswer, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {
   Delivery,

@@ -21,11 +21,13 @@ import { RelayMetrics } from './observe/relay-metrics.js';
 import type { PortalApi } from './portal/api/portal-api.js';
 import { PortalKeys } from './portal/portal.keys.js';
 import { PortalLinks } from './portal/portal.links.js';
-import type { DeliveryCount } from './queue/delivery.interface.js';
+import type { DeliveryCount, NewDelivery } from './queue/delivery.interface.js';
 import type { DeliveryQueue } from './queue/delivery.queue.js';
 import { createQueue } from './queue/queue.factory.js';
 import { figuresOf, type QueueFigures } from './observe/queue.figures.js';
 import { MessageExplainer } from './message.explainer.js';
+import { EndpointLife } from './portal/endpoint-life.js';
+import { OperatorWebhooks } from './portal/operator.webhooks.js';
 import { DestinationManager } from './registry/destination.manager.js';
 import type { Registry } from './registry/registry.js';
 import { createRegistry } from './registry/registry.factory.js';
@@ -45,6 +47,10 @@ export class RelaySteps {
   readonly registry: Registry;
   readonly sourceManager: SourceManager;
   readonly destinationManager: DestinationManager;
+  /** Undefined without the option `portal`. */
+  readonly endpoints: EndpointLife | undefined;
+  /** Undefined without an operator. */
+  readonly operator: OperatorWebhooks | undefined;
   readonly deletion: UserDeletion;
   readonly resubmission: Resubmission;
   /** Path prefix of all routes. */
@@ -81,7 +87,7 @@ export class RelaySteps {
 
   constructor(@Inject(CHECKED_OPTIONS) concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
-    const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
+    const { sources, destinations, queue, ingest, mode, delivery, admin, portal, telemetry } = options;
     this.queue = createQueue(queue);
     this.queue.searchBy(options.search.fields);
     this.activity = new ActivityLog(this.queue.logs, this.audit.entries$);
@@ -112,13 +118,20 @@ export class RelaySteps {
         put: (destination) => {
           router.put(destination);
           this.dispatcher.put(destination);
+          this.endpoints?.put(destination);
         },
         remove: (name) => {
           router.remove(name);
           this.dispatcher.remove(name);
+          this.endpoints?.forget(name);
         },
       },
     });
+    this.endpoints = portal && new EndpointLife(this.registry, this.queue.clock, portal, this.dispatcher.events$);
+    if (this.endpoints && portal?.operator !== undefined) {
+      const store = (deliveries: NewDelivery[]) => this.acceptor.storeAll(deliveries);
+      this.operator = new OperatorWebhooks(portal.operator, store, () => this.queue.now(), this.endpoints.events$);
+    }
     this.sourceManager = new SourceManager(this.registry);
     this.destinationManager = new DestinationManager(
       this.registry,

@@ -107,6 +107,8 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     await Promise.all([...this.producers].map((producer) => producer.drain()));
     this.steps.registry.close();
     await this.steps.dispatcher.stop();
+    await this.steps.endpoints?.close();
+    await this.steps.operator?.close();
     await this.steps.api?.close();
     this.steps.portal?.close();
     this.steps.portalLinks?.close();

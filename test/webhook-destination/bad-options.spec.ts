@@ -433,6 +433,11 @@ const cases: [what: string, options: unknown, error: string][] = [
 
   ['an unknown rule for retries', withDelivery({ retryOn: 'all' }), "delivery.retryOn must be 'spec' or 'any-failure'"],
   ['null for it', withDelivery({ retryOn: null }), 'delivery.retryOn must be'],
+  ...[0, '60000', null, 604_800_001].map((retryWindow): (typeof cases)[number] => [
+    `the retry window ${JSON.stringify(retryWindow)} of a destination`,
+    withDestination({ retryWindow }),
+    'destinations[0].retryWindow must be a number of milliseconds above 0, at most 604800000 (7 days)',
+  ]),
   ['one of a destination', withDestination({ retryOn: 'any' }), "destinations[0].retryOn must be 'spec' or"],
   ...['', 'All', null, 7].map((integration): (typeof cases)[number] => [
     `the integration ${JSON.stringify(integration)}`,

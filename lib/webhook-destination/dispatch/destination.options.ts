@@ -1,6 +1,6 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustBeBoolean, MustIfPresent, MustPass } from '../../common/options.rules.js';
-import { isPositiveInteger } from '../../common/value.util.js';
+import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { isMetadata, METADATA_RULE } from '../metadata.rules.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
@@ -12,6 +12,9 @@ import { isRetryOn, type RetryOn } from './outcome.util.js';
 
 /** Maximum number of URLs of a destination. */
 const MAX_URLS = 5;
+
+/** Longest `retryWindow` of a destination, in ms: 7 days. */
+const MAX_RETRY_WINDOW = 604_800_000;
 
 function isSharedSecret(value: unknown): boolean {
   if (!Array.isArray(value)) return isUsableSecret(value);
@@ -77,6 +80,18 @@ export class DestinationOptions extends RoutingOptions {
   @IfGiven()
   @Must("be 'spec' or 'any-failure'", isRetryOn)
   retryOn?: RetryOn;
+
+  /**
+   * How long a delivery to this destination is retried, in ms from its first attempt; at most 7 days.
+   * @default delivery.retryWindow
+   * @see docs/delivery.md, "Retries"
+   */
+  @IfGiven()
+  @Must(
+    `be a number of milliseconds above 0, at most ${MAX_RETRY_WINDOW} (7 days)`,
+    (value) => isPositiveNumber(value) && value <= MAX_RETRY_WINDOW,
+  )
+  retryWindow?: number;
 
   /**
    * Maximum number of deliveries in flight to this destination. Whole number above 0.

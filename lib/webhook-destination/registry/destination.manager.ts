@@ -36,6 +36,7 @@ const FIELDS: PatchRules<DestinationOptions> = {
   sharedSecret: true, // together with urls of a new origin
   standardWebhooks: true,
   retryOn: true,
+  retryWindow: true,
   concurrency: true,
   rateLimit: true,
   transform: IN_CODE,
@@ -142,6 +143,21 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
+   * Enables an endpoint that was disabled, or forgets since when it fails. Deliveries that it did not get meanwhile are
+   * dead, with the reason `endpoint disabled`, and can be replayed.
+   *
+   * @throws {RelayError} `destination_unknown` or `registry_read_only`
+   * @see docs/portal.md, "Life of an endpoint"
+   */
+  enable(name: string): Promise<DestinationEntry> {
+    return this.change(name, (document) =>
+      document.disabled || document.failingSince !== undefined
+        ? { ...document, disabled: undefined, failingSince: undefined }
+        : document,
+    );
+  }
+
+  /**
    * Replaces the secret of a destination with the given or a generated one. For `overlap` ms (default: a day), requests
    * are also signed with the previous secret. A secret from an earlier rotation is dropped immediately.
    *
@@ -241,7 +257,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   protected show({ document, origin, fault }: ReadableEntry<'destination'>): DestinationEntry {
-    const { options, previous, pauses, createdAt, updatedAt } = document;
+    const { options, previous, pauses, failingSince, disabled, createdAt, updatedAt } = document;
     const sources = this.registry.presentSources(document);
     const given = toOptions(DestinationOptions, options);
     // A later version may have written another format.
@@ -258,6 +274,8 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
       signed: sharedSecret !== undefined,
       transformed: transform !== undefined,
       paused: isPaused(pauses),
+      failingSince,
+      disabled: disabled && { ...disabled },
       previousSecretUntil: previous?.until,
       createdAt,
       updatedAt,
@@ -275,7 +293,14 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     return super.change(name, (document) => {
       const changed = change(document);
       if (changed === document || !changed.pauses) return changed;
-      return { ...changed, pauses: recentPauses(changed.pauses, this.retryWindow, this.now()) };
+      const { pauses, failingSince, options } = changed;
+      const now = this.now();
+      // Neither a retry window nor the time that an endpoint may fail counts pauses.
+      const counted = Math.max(
+        options.retryWindow ?? this.retryWindow,
+        failingSince === undefined ? 0 : now - failingSince,
+      );
+      return { ...changed, pauses: recentPauses(pauses, counted, now) };
     });
   }
 }

@@ -1,7 +1,7 @@
 import { invalidOptions, type OptionsError } from '../../client/options.error.js';
 import { toOptions } from '../../common/options.rules.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
-import type { PausableDestination, Pause } from '../dispatch/pause.util.js';
+import type { Disablement, PausableDestination, Pause } from '../dispatch/pause.util.js';
 import type { SourceOptions } from '../ingest/source.options.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
@@ -16,6 +16,9 @@ interface EntryDocument<T> {
   isTenants?: boolean;
   /** Pauses of a destination, oldest first. */
   pauses?: Pause[];
+  /** Time of an endpoint's first failure since its last success, in ms since the epoch. */
+  failingSince?: number;
+  disabled?: Disablement;
   /** In ms since the epoch; entries of the store only. */
   createdAt?: number;
   updatedAt?: number;
@@ -42,8 +45,13 @@ export function detach<T extends object>(options: T): T {
 }
 
 /** Returns the parts of an entry that the relay uses, for comparison. */
-export function essenceOf({ options, previous, pauses }: AnyDocument): string {
-  return JSON.stringify([options, previous, pauses]);
+export function essenceOf({ options, previous, pauses, failingSince, disabled }: AnyDocument): string {
+  return JSON.stringify([options, previous, pauses, failingSince, disabled]);
+}
+
+/** Returns a document with the pauses of another one of its entry, and its state as an endpoint. */
+export function withStateOf<T extends AnyDocument>({ pauses, failingSince, disabled }: AnyDocument, document: T): T {
+  return { ...document, pauses, failingSince, disabled };
 }
 
 export function sourcesOf({ options }: AnyDocument): string[] | undefined {
@@ -62,7 +70,8 @@ export function toDestinationOptions({ options, previous }: EntryDocuments['dest
 }
 
 export function toLiveDestination(document: EntryDocuments['destination']): PausableDestination {
-  return Object.assign(toDestinationOptions(document), { pauses: document.pauses ?? [] });
+  const { pauses = [], failingSince, disabled } = document;
+  return Object.assign(toDestinationOptions(document), { pauses, failingSince, disabled });
 }
 
 /** Returns how errors and log lines name an entry. */

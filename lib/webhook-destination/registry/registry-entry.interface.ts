@@ -1,4 +1,5 @@
 import type { DestinationOptions } from '../dispatch/destination.options.js';
+import type { Disablement } from '../dispatch/pause.util.js';
 import type { SourceOptions } from '../ingest/source.options.js';
 
 /** Where an entry comes from: the module's options, the queue's store, or the application's own registry. */
@@ -34,6 +35,14 @@ export interface DestinationEntry extends Omit<DestinationOptions, 'headers' | '
   previousSecretUntil?: number;
   /** Whether its messages are queued but not sent. */
   paused: boolean;
+  /**
+   * Time of the first failure since the last success, in ms since the epoch; only of an endpoint that has failed for a
+   * minute or longer.
+   * @see docs/portal.md, "Life of an endpoint"
+   */
+  failingSince?: number;
+  /** Set while an endpoint is disabled: its deliveries become dead without an attempt. */
+  disabled?: Disablement;
 }
 
 /** A new source, or one with a new write key. */
