@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net';
 
 import { ArgumentError } from '../common/relay.errors.js';
 import { isNonEmptyString } from '../common/value.util.js';
-import { isVerifyingSecret, publicKeyOf, VERIFYING_RULE } from '../webhook-destination/receiver/webhook-secret.rules.js';
+import {
+  isVerifyingSecret,
+  publicKeyOf,
+  VERIFYING_RULE,
+} from '../webhook-destination/receiver/webhook-secret.rules.js';
 import { argumentFault, defineCommand } from './command.util.js';
 import { forwardWebhook } from './webhook-forwarder.util.js';
 import { WebhookPrinter } from './webhook.printer.js';

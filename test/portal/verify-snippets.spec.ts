@@ -209,7 +209,13 @@ describe('The code that the portal shows to verify a signature', () => {
       ],
     });
     await relay.service.accept('wk_shop', [
-      { type: 'track', userId: 'Zoë', event: 'Ordered', properties: { text: '🙂 " \\ \u2028 =,' }, messageId: 'm=1, 2' },
+      {
+        type: 'track',
+        userId: 'Zoë',
+        event: 'Ordered',
+        properties: { text: '🙂 " \\ \u2028 =,' },
+        messageId: 'm=1, 2',
+      },
     ]);
     const webhooks = await receiver.received(3);
     await relay.stop();
@@ -229,7 +235,10 @@ describe('The code that the portal shows to verify a signature', () => {
         [PUBLIC, 'v1a'],
       ] as const) {
         const isGenuine = signatures.split(' ').some((signature) => signature.startsWith(`${scheme},`));
-        const changed = (headers: Record<string, string>) => ({ ...request, headers: { ...request.headers, ...headers } });
+        const changed = (headers: Record<string, string>) => ({
+          ...request,
+          headers: { ...request.headers, ...headers },
+        });
         const other = scheme === 'v1' ? `whsec_${randomBytes(32).toString('base64')}` : publicKeyOf(newKey())!;
         const flipped = scheme === 'v1' ? signatures.replace('v1,', 'v1a,') : signatures.replace('v1a,', 'v1,');
         const wrong: [string, Pick<Case, 'body' | 'headers'>, string][] = [
@@ -243,7 +252,9 @@ describe('The code that the portal shows to verify a signature', () => {
           ['a cut signature', changed({ 'webhook-signature': `${scheme},AAAA` }), key],
           ['a signature that is no base64', changed({ 'webhook-signature': `${scheme},*** ${scheme} ,` }), key],
           ['another key', request, other],
-          ...(signatures.includes(' ') ? [] : [['another scheme', changed({ 'webhook-signature': flipped }), key] as never]),
+          ...(signatures.includes(' ')
+            ? []
+            : [['another scheme', changed({ 'webhook-signature': flipped }), key] as never]),
         ];
         cases.push({ what: `${scheme} of ${signatures}`, ...request, key, isGenuine });
         cases.push(...wrong.map(([what, each, given]) => ({ what, ...each, key: given, isGenuine: false })));
@@ -262,7 +273,9 @@ describe('The code that the portal shows to verify a signature', () => {
     await copyFile(`${verify}${snippet}`, folder.path(file));
     await writeFile(folder.path(main[0]), main[1]);
     const text = given.map(({ body, headers, key }) => {
-      const fields = Object.entries(headers).map(([field, value]) => Buffer.from(`${field}=${value}`).toString('base64'));
+      const fields = Object.entries(headers).map(([field, value]) =>
+        Buffer.from(`${field}=${value}`).toString('base64'),
+      );
       return `${body}\n${fields.join(',')}\n${key}\n`;
     });
     await writeFile(folder.path('cases'), text.join(''));

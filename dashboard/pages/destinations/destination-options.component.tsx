@@ -13,7 +13,8 @@ const RETRIES = {
 /** The options of a destination. */
 export function DestinationOptions({ destination }: { destination: Destination }) {
   const { urls, headers, integration, sources, types, events, rateLimit, concurrency, retryOn } = destination;
-  const { signed, publicKey, standardWebhooks, transformed, propagateTrace, metadata, createdAt, updatedAt } = destination;
+  const { signed, publicKey, standardWebhooks, transformed, propagateTrace, metadata, createdAt, updatedAt } =
+    destination;
   const names = Object.keys(metadata);
   const facts: Fact[] = [
     ['URLs', <TextList values={urls} max={2_000} />],

@@ -61,7 +61,7 @@ export class EventCatalogue {
 /** Schemas of classes take time to make, and do not change. */
 const toCatalogueEvent = foundOnce((event: EventClass | PortalEvent): CatalogueEvent => {
   const { name, ...given }: PortalEvent = isEventClass(event) ? toEventSchema(event) : event;
-  const { description, ...schema } = (given.schema ?? {}) as JsonSchema;
+  const { description, ...schema } = given.schema ?? {};
   const text = given.description ?? description;
   const sample = given.schema && sampleOf(given.schema);
   const properties = given.example ?? (isPlainObject(sample) ? sample : undefined);

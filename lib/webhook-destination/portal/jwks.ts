@@ -65,7 +65,8 @@ export class PublicKeySet {
    * receivers then need a `kid`.
    */
   async answer(kid?: string): Promise<JwksAnswer | undefined> {
-    if (performance.now() - this.readAt >= FRESH) await (this.reading ??= this.read());
+    if (performance.now() - this.readAt >= FRESH)
+      await (this.reading ??= this.read().finally(() => (this.reading = undefined)));
     return kid === undefined ? this.all : toAnswer(this.related.get(kid) ?? new Set());
   }
 
@@ -78,27 +79,27 @@ export class PublicKeySet {
       keys.set(publicKey, key);
       return key;
     };
-    try {
-      for await (const publicKeys of this.destinations.publicKeys()) {
-        const together = publicKeys.map(convert);
-        for (const { kid } of together) {
-          const others = related.get(kid) ?? new Set();
-          together.forEach((key) => others.add(key));
-          related.set(kid, others);
-        }
+    for await (const publicKeys of this.destinations.publicKeys()) {
+      const together = publicKeys.map(convert);
+      for (const { kid } of together) {
+        const others = related.get(kid) ?? new Set();
+        together.forEach((key) => others.add(key));
+        related.set(kid, others);
       }
-      this.keys = keys;
-      this.related = related;
-      this.all = toAnswer(new Set(keys.values()));
-      this.readAt = startedAt;
-    } finally {
-      this.reading = undefined;
     }
+    this.keys = keys;
+    this.related = related;
+    this.all = toAnswer(new Set(keys.values()));
+    this.readAt = startedAt;
   }
 }
 
 function toAnswer(keys: ReadonlySet<PublicJwk>): JwksAnswer | undefined {
   if (keys.size > MAX_KEYS) return undefined;
   const body = toJwks(keys);
-  return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"`, maxAge: keys.size > 0 ? MAX_AGE : FRESH / 1_000 };
+  return {
+    body,
+    etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
+    maxAge: keys.size > 0 ? MAX_AGE : FRESH / 1_000,
+  };
 }

@@ -111,7 +111,7 @@ class Sampler {
 /** Returns the first type other than null; the one that other keywords suggest if there is none. */
 function typeOf({ type, properties, items, ...schema }: JsonSchema): string {
   const [first = type && 'null'] = [type ?? []].flat().filter((name) => name !== 'null');
-  if (first) return first as string;
+  if (first) return first;
   if (properties) return 'object';
   if (items ?? schema.prefixItems) return 'array';
   return schema.minimum !== undefined || schema.maximum !== undefined ? 'number' : 'string';

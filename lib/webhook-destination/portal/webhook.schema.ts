@@ -35,7 +35,12 @@ export const WEBHOOK_HEADERS: Record<string, WebhookHeader> = {
     schema: text,
     example: 'v1,ORCxsWFZpH2MCzj6GdDHH09K5efkXAjo3FEbFpDXGPE=',
   },
-  'X-Message-Id': { description: 'Id of the message. Not signed.', schema: text, example: '6f1c2d9e-1', isRequired: true },
+  'X-Message-Id': {
+    description: 'Id of the message. Not signed.',
+    schema: text,
+    example: '6f1c2d9e-1',
+    isRequired: true,
+  },
   'X-Signature': {
     description:
       "HMAC-SHA1 of the body's bytes, in lowercase hexadecimal, with the secret. It covers neither id nor time. Absent without a secret, and with a private key.",
@@ -67,8 +72,13 @@ export function toSchemas(events: KeyedEvent[]): Record<string, JsonSchema> {
     events.flatMap((event): [string, JsonSchema][] => {
       const { key, schema } = event;
       const properties = `${key}.properties`;
-      const message: [string, JsonSchema] = [key, toMessageSchema(event, schema && `#/components/schemas/${properties}`)];
-      return schema ? [message, [properties, moved(schema, `#/components/schemas/${properties}`) as JsonSchema]] : [message];
+      const message: [string, JsonSchema] = [
+        key,
+        toMessageSchema(event, schema && `#/components/schemas/${properties}`),
+      ];
+      return schema
+        ? [message, [properties, moved(schema, `#/components/schemas/${properties}`) as JsonSchema]]
+        : [message];
     }),
   );
 }
@@ -110,7 +120,8 @@ function moved(schema: unknown, place: string, isMap = false): unknown {
     Object.entries(schema as Record<string, unknown>).map(([name, value]) => {
       if (!isMap && DATA.includes(name)) return [name, value];
       if (!isMap && name === '$ref' && typeof value === 'string') return [name, value.replace(/^#/, place)];
-      const isNames = !isMap && ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'].includes(name);
+      const isNames =
+        !isMap && ['properties', '$defs', 'definitions', 'patternProperties', 'dependentSchemas'].includes(name);
       return [name, moved(value, place, isNames)];
     }),
   );

@@ -150,9 +150,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    */
   async rotateSecret(name: string, rotation: { secret?: string; overlap?: number } = {}): Promise<CreatedDestination> {
     const scheme = await this.schemeOf(name);
-    return withoutPrivateKey(
-      await this.rotate(name, 'sharedSecret', 'secret', rotation, () => generateSecret(scheme)),
-    );
+    return withoutPrivateKey(await this.rotate(name, 'sharedSecret', 'secret', rotation, () => generateSecret(scheme)));
   }
 
   /**

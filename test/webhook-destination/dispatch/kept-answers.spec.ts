@@ -93,7 +93,9 @@ describe.each(TRANSPORTS)('The answer to a failed attempt with the transport %s'
     const secret = 'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbc=';
     const echo: Script = (response, _index, { headers }) => {
       const signature = headers['webhook-signature'];
-      response.writeHead(500, { 'Content-Type': 'text/plain' }).end(JSON.stringify({ secret, key: secret.slice(5), signature }));
+      response
+        .writeHead(500, { 'Content-Type': 'text/plain' })
+        .end(JSON.stringify({ secret, key: secret.slice(5), signature }));
     };
     const { relay } = await start(echo, { transport }, { sharedSecret: secret });
     const { text } = (await resultsOf(relay))[0]!.answer!;

@@ -37,7 +37,11 @@ describe('The option portal.events', () => {
     ['no name', [{}], 'portal.events[0].name must be a non-empty string'],
     ['an empty name', [{ name: '' }], 'portal.events[0].name must be a non-empty string'],
     ['an unknown field', [{ name: 'Paid', title: 'x' }], 'portal.events[0].title is not a known option'],
-    ['a description that is no text', [{ name: 'Paid', description: 1 }], 'portal.events[0].description must be a string'],
+    [
+      'a description that is no text',
+      [{ name: 'Paid', description: 1 }],
+      'portal.events[0].description must be a string',
+    ],
     ['a schema that is a text', [{ name: 'Paid', schema: '{}' }], 'portal.events[0].schema must be a JSON Schema'],
     ['a schema in a circle', [{ name: 'Paid', schema: circle }], 'portal.events[0].schema must be a JSON Schema'],
     ['an example that is a list', [{ name: 'Paid', example: [] }], 'portal.events[0].example must be an object'],

@@ -7,13 +7,18 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
 import type { JsonSchema } from '../../../lib/common/event-class/json-schema.interface.js';
-import { EventCatalogue } from '../../../lib/webhook-destination/portal/event-catalogue.js';
 import { sampleOf } from '../../../lib/webhook-destination/portal/schema-sample.js';
 import { events as couponEvents, NewsRead, Pinged } from '../../cli/coupon.events.js';
 import { OrderCompleted } from '../../cli/order.event.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { Receiver } from '../../support/receiver.js';
 import { Relay } from '../../support/relay.js';
+
+/** From the build: Vite does not compile the `.cts` file that it imports. */
+const built = new URL('../../../dist/esm/webhook-destination/portal/event-catalogue.js', import.meta.url).href;
+const { EventCatalogue } = (await import(
+  built
+)) as typeof import('../../../lib/webhook-destination/portal/event-catalogue.js');
 
 const cleanUp = useCleanUps();
 const ajv = addFormats.default(new Ajv2020({ strict: false }));
@@ -95,7 +100,17 @@ describe('sampleOf', () => {
     ['a constant', { const: 'x' }],
     ['an enumeration', { enum: [null, 'a'] }],
     ['a default', { type: 'integer', default: 7 }],
-    ['formats', { type: 'object', properties: Object.fromEntries(['date-time', 'date', 'time', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uri', 'uuid'].map((format) => [format, { type: 'string', format }])) }],
+    [
+      'formats',
+      {
+        type: 'object',
+        properties: Object.fromEntries(
+          ['date-time', 'date', 'time', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uri', 'uuid'].map(
+            (format) => [format, { type: 'string', format }],
+          ),
+        ),
+      },
+    ],
     ['a long text', { type: 'string', minLength: 12 }],
     ['a short text', { type: 'string', maxLength: 2 }],
     ['a number in bounds', { type: 'number', exclusiveMinimum: 0, maximum: 0.4 }],
@@ -108,10 +123,30 @@ describe('sampleOf', () => {
     ['a tuple', { prefixItems: [{ type: 'boolean' }, { type: 'null' }], type: 'array' }],
     ['a type that may be null', { type: ['null', 'string'] }],
     ['alternatives', { anyOf: [{ type: 'integer' }, { type: 'string' }] }],
-    ['one of objects', { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], oneOf: [{ properties: { b: { type: 'integer' } }, required: ['b'] }] }],
-    ['all of objects', { allOf: [{ $ref: '#/$defs/a~1b' }, { properties: { c: { const: 3 } }, required: ['c'] }], $defs: { 'a/b': { type: 'object', properties: { d: { type: 'boolean' } }, required: ['d'] } } }],
+    [
+      'one of objects',
+      {
+        type: 'object',
+        properties: { a: { type: 'string' } },
+        required: ['a'],
+        oneOf: [{ properties: { b: { type: 'integer' } }, required: ['b'] }],
+      },
+    ],
+    [
+      'all of objects',
+      {
+        allOf: [{ $ref: '#/$defs/a~1b' }, { properties: { c: { const: 3 } }, required: ['c'] }],
+        $defs: { 'a/b': { type: 'object', properties: { d: { type: 'boolean' } }, required: ['d'] } },
+      },
+    ],
     ['references', { $ref: '#/$defs/x%20y', $defs: { 'x y': { type: 'integer' } } }],
-    ['a schema that contains itself', { type: 'object', properties: { next: { $ref: '#' }, all: { type: 'array', items: { $ref: '#' } }, id: { type: 'string' } } }],
+    [
+      'a schema that contains itself',
+      {
+        type: 'object',
+        properties: { next: { $ref: '#' }, all: { type: 'array', items: { $ref: '#' } }, id: { type: 'string' } },
+      },
+    ],
   ])('matches %s', (_what, schema) => {
     const sample = sampleOf(schema);
     expect(sample).not.toBeUndefined();

@@ -7,18 +7,21 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 
-import { EventCatalogue } from '../../../lib/webhook-destination/portal/event-catalogue.js';
 import { events as couponEvents, NewsRead, Pinged } from '../../cli/coupon.events.js';
 import { OrderCompleted } from '../../cli/order.event.js';
 
-/** A schema with references of each kind to its own parts, and with values that only resemble them. */
+/** From the build: Vite does not compile the `.cts` file that it imports. */
+const built = new URL('../../../dist/esm/webhook-destination/portal/event-catalogue.js', import.meta.url).href;
+const { EventCatalogue } = (await import(
+  built
+)) as typeof import('../../../lib/webhook-destination/portal/event-catalogue.js');
+
+/** A schema with references of each kind to its own parts. */
 const money = {
   type: 'object',
   properties: {
     price: { $ref: '#/$defs/money' },
-    $ref: { type: 'string', enum: ['#/$defs/money'], default: '#/$defs/money' },
     parts: { type: 'array', items: { $ref: '#' } },
-    rate: { const: { $ref: '#/$defs/money' } },
   },
   required: ['price'],
   $defs: { money: { type: 'integer', minimum: 5 } },
@@ -121,12 +124,10 @@ describe('The OpenAPI document of a catalogue', () => {
     const references = referencesIn(document);
     expect(references).toContain('#/components/schemas/Paid.properties/$defs/money');
     for (const reference of references) expect(resolve(document, reference), reference).toBeDefined();
-    expect(document.components.schemas['Paid.properties']).toMatchObject({
-      properties: {
-        $ref: { enum: ['#/$defs/money'], default: '#/$defs/money' },
-        rate: { const: { $ref: '#/$defs/money' } },
-      },
-    });
+    const text = { enum: ['#/$defs/money'], default: '#/$defs/money' };
+    const data = { type: 'object', properties: { $ref: text, rate: { const: { $ref: '#/$defs/money' } } } };
+    const { components } = new EventCatalogue(() => [{ name: 'Data', schema: data }]).openApi() as Document;
+    expect(components.schemas['Data.properties']).toEqual(data);
   });
 
   it('gives names that are alike different keys', () => {

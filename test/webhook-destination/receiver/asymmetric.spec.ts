@@ -22,8 +22,7 @@ const SVIX = {
   headers: {
     'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     'webhook-timestamp': '1614265330',
-    'webhook-signature':
-      'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
+    'webhook-signature': 'v1a,hnO3f9T8Ytu9HwrXslvumlUpqtNVqkhqw/enGzPCXe5BdqzCInXqYXFymVJaA7AZdpXwVLPo3mNl8EM+m7TBAg==',
   },
 };
 
@@ -87,10 +86,18 @@ describe('verifyStandardWebhook, with a public key', () => {
     ['the scheme of shared secrets', body, { ...signed(), 'webhook-signature': signature.replace('v1a', 'v1') }],
     ['no scheme', body, { ...signed(), 'webhook-signature': signature.slice('v1a,'.length) }],
     ['a cut signature', body, { ...signed(), 'webhook-signature': signature.slice(0, -4) }],
-    ['a longer signature', body, { ...signed(), 'webhook-signature': `v1a,${Buffer.concat([bytes, bytes]).toString('base64')}` }],
+    [
+      'a longer signature',
+      body,
+      { ...signed(), 'webhook-signature': `v1a,${Buffer.concat([bytes, bytes]).toString('base64')}` },
+    ],
     ['an empty signature', body, { ...signed(), 'webhook-signature': 'v1a,' }],
     ['no base64', body, { ...signed(), 'webhook-signature': `v1a,${'é'.repeat(86)}==` }],
-    ['a signature with other characters in it', body, { ...signed(), 'webhook-signature': signature.replace(',', ',\n') }],
+    [
+      'a signature with other characters in it',
+      body,
+      { ...signed(), 'webhook-signature': signature.replace(',', ',\n') },
+    ],
     ['no body', undefined, signed()],
     ['a parsed body', {}, signed()],
     ['no headers', body, undefined],
@@ -136,7 +143,11 @@ describe('verifyStandardWebhook, with a public key', () => {
     const jwk = { kty: 'OKP', crv: 'Ed25519', x: key.toString('base64url') };
     const forged = Buffer.concat([Buffer.from(`01${'00'.repeat(31)}`, 'hex'), Buffer.alloc(32)]);
     const accepted = Array.from({ length: 200 }, (_, index) => index).filter((index) => {
-      const headers = { ...signed(), 'webhook-id': `m${index}`, 'webhook-signature': `v1a,${forged.toString('base64')}` };
+      const headers = {
+        ...signed(),
+        'webhook-id': `m${index}`,
+        'webhook-signature': `v1a,${forged.toString('base64')}`,
+      };
       expect(verifyStandardWebhook(body, headers, `whpk_${key.toString('base64')}`)).toBe(false);
       const content = Buffer.from(`m${index}.${NOW}.${body}`);
       return verify(null, content, createPublicKey({ key: jwk, format: 'jwk' }), forged);

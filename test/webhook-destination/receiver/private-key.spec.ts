@@ -35,7 +35,10 @@ describe('A destination with a private key', () => {
     cleanUp(() => receiver.stop());
   });
 
-  async function send(sharedSecret: DestinationOptions['sharedSecret'], options: object = {}): Promise<ReceivedWebhook> {
+  async function send(
+    sharedSecret: DestinationOptions['sharedSecret'],
+    options: object = {},
+  ): Promise<ReceivedWebhook> {
     const relay = await Relay.start({ destinations: [{ urls: [receiver.url], sharedSecret, ...options }] });
     cleanUp(() => relay.stop());
     await relay.track('m1');
