@@ -23,6 +23,7 @@ export type {
   WebhookResponse,
   WebhookTransport,
 } from './transport/webhook-transport.interface.js';
+export type { PortalEvent } from './portal/catalogue.options.js';
 export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
@@ -79,6 +80,7 @@ export {
   type WebhookRequestHeaders,
 } from './receiver/standard-webhook.util.js';
 export { signBody, verifySignature } from './receiver/signature.util.js';
+export { publicKeyOf } from './receiver/webhook-secret.rules.js';
 export { WEBHOOK_SECRET, WebhookSignatureGuard } from './receiver/webhook-signature.guard.js';
 export type {
   DestinationRegistry,

@@ -14,11 +14,13 @@ import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { ControllerRoute } from './http/route.controller.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestOptions } from './ingest/ingest.options.js';
+import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { Resubmission } from './ingest/resubmission.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import { RelayMetrics } from './observe/relay-metrics.js';
 import type { PortalApi } from './portal/api/portal-api.js';
+import { EventCatalogue } from './portal/event-catalogue.js';
 import { PortalKeys } from './portal/portal.keys.js';
 import { PortalLinks } from './portal/portal.links.js';
 import type { DeliveryCount, NewDelivery } from './queue/delivery.interface.js';
@@ -66,8 +68,12 @@ export class RelaySteps {
   /** Links to the portal; undefined without the option `portal`. */
   readonly portalLinks: PortalLinks | undefined;
   readonly portalKeys: PortalKeys | undefined;
+  /** The events that the application sends: of the option, or else of the tracking plans of its producers. */
+  readonly catalogue: EventCatalogue | undefined;
   /** Loaded only with the option `portal`. */
   portal: PortalApi | undefined;
+  /** What records events in this process. They pass on their last events before the relay stops. */
+  readonly producers = new Set<InProcessProducer>();
   /** Resolves once the queue and the registry are open. */
   opened: () => Promise<void> = () => Promise.resolve();
   /** Routes of the controller. */
@@ -144,9 +150,11 @@ export class RelaySteps {
     this.explainer = new MessageExplainer(this.sources, inUse, this.queue, delivery.retryWindow);
     this.deletion = new UserDeletion(this.sources, router, this.queue, (notices) => this.acceptor.storeAll(notices));
 
-    if (options.portal) {
-      this.portalKeys = new PortalKeys(options.portal.secret);
-      this.portalLinks = new PortalLinks(this.portalKeys, this.queue, this.audit, () => this.opened());
+    if (portal) {
+      const planned = () => [...this.producers].flatMap(({ eventClasses = [] }) => eventClasses);
+      this.catalogue = new EventCatalogue(() => portal.events ?? planned(), portal.brand?.name);
+      this.portalKeys = new PortalKeys(portal.secret);
+      this.portalLinks = new PortalLinks(this.portalKeys, this.catalogue, this.queue, this.audit, () => this.opened());
     }
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;

@@ -26,6 +26,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { SourceOptions } from './ingest/source.options.js';
 import type { GivenDestination, RegistryOption } from './registry/destination-registry.interface.js';
 import { areRegistrySecrets, isRegistryOption, MIN_REGISTRY_SECRET } from './registry/registry.options.js';
+import { findCatalogueFaults } from './portal/catalogue.options.js';
 import { PortalOptions } from './portal/portal.options.js';
 import { SearchOptions } from './search.options.js';
 import type { VisibilityOptions } from './visibility.options.js';
@@ -222,6 +223,7 @@ function findRelationFaults(options: WebhookDestinationOptions, isValid: (path: 
     ...(isValid('portal.operator') && portal?.operator && !destinations.some(({ name }) => name === portal.operator)
       ? [`portal.operator must name a destination of this module; "${portal.operator}" is not declared`]
       : []),
+    ...findCatalogueFaults(portal?.events),
     ...(areKnown ? destinations : []).flatMap(({ sources: wanted = [] }, index) =>
       (isValid(`destinations[${index}].sources`) ? wanted : [])
         .filter((name) => !names.has(name))

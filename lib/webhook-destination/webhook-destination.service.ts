@@ -224,7 +224,7 @@ export class WebhookDestinationService {
 
   /** @internal Number of events that in-process recording lost before they reached ingest. */
   get lostCount(): number {
-    return [...this.lifecycle.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
+    return [...this.steps.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
   }
 
   /** @internal */
@@ -236,7 +236,7 @@ export class WebhookDestinationService {
   attach(writeKey: string, producer: InProcessProducer): boolean {
     // The registry may have the key, which is known only once it is open.
     if (this.steps.sources.find(writeKey) === undefined && !this.options.reveal().registry) return false;
-    this.lifecycle.producers.add(producer);
+    this.steps.producers.add(producer);
     return true;
   }
 

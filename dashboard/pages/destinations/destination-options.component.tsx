@@ -13,12 +13,13 @@ const RETRIES = {
 /** The options of a destination. */
 export function DestinationOptions({ destination }: { destination: Destination }) {
   const { urls, headers, integration, sources, types, events, rateLimit, concurrency } = destination;
-  const { retryOn, retryWindow } = destination;
-  const { signed, standardWebhooks, transformed, propagateTrace, metadata, createdAt, updatedAt } = destination;
+  const { retryOn, retryWindow, signed, publicKey, standardWebhooks, transformed, propagateTrace } = destination;
+  const { metadata, createdAt, updatedAt } = destination;
   const names = Object.keys(metadata);
   const facts: Fact[] = [
     ['URLs', <TextList values={urls} max={2_000} />],
     ['Secret', signed ? <MaskedValue /> : 'none: requests are not signed'],
+    ['Public key', publicKey && <PlainText value={publicKey} />],
     [
       'Standard Webhooks',
       standardWebhooks === undefined ? 'if the secret is long enough' : standardWebhooks ? 'yes' : 'no',

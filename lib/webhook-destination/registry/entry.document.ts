@@ -1,10 +1,12 @@
 import { invalidOptions, type OptionsError } from '../../client/options.error.js';
+import { foundOnce } from '../../common/found-once.util.js';
 import { toOptions } from '../../common/options.rules.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
 import type { Disablement, PausableDestination, Pause } from '../dispatch/pause.util.js';
 import type { SourceOptions } from '../ingest/source.options.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
+import { publicKeyOf } from '../receiver/webhook-secret.rules.js';
 import type { GivenDestination } from './destination-registry.interface.js';
 
 /** An entry: its options as given, and its later state. The store keeps it as JSON. */
@@ -68,6 +70,13 @@ export function toDestinationOptions({ options, previous }: EntryDocuments['dest
   const both = previous && secret !== undefined && { sharedSecret: [secret, previous.value] };
   return toOptions(DestinationOptions, { ...options, ...both });
 }
+
+/** Returns the public keys of a destination's secrets, those that have one. A document does not change. */
+export const publicKeysOf = foundOnce(({ options, previous }: EntryDocuments['destination']) => {
+  const [current, former = previous?.value] = [options.sharedSecret].flat();
+  const keyOf = (secret: unknown) => (typeof secret === 'string' ? publicKeyOf(secret) : undefined);
+  return { current: keyOf(current), previous: keyOf(former) };
+}, new WeakMap());
 
 export function toLiveDestination(document: EntryDocuments['destination']): PausableDestination {
   const { pauses = [], failingSince, disabled } = document;

@@ -29,6 +29,8 @@ export interface DestinationEntry extends Omit<DestinationOptions, 'headers' | '
   headers: string[];
   /** Whether requests are signed. */
   signed: boolean;
+  /** Under which receivers verify the requests, `whpk_...`; present if the secret is a private key, `whsk_...`. */
+  publicKey?: string;
   /** Whether a `transform` replaces the bodies. */
   transformed: boolean;
   /** Until when requests are also signed with the previous secret, in ms since the epoch. */
@@ -53,7 +55,10 @@ export interface CreatedSource extends SourceEntry {
 
 /** A new destination, or one with a new secret. */
 export interface CreatedDestination extends DestinationEntry {
-  /** The generated secret, which is never shown again; absent if the application gave one. */
+  /**
+   * The generated secret, which is never shown again; absent if the application gave one, and for a private key, which
+   * only the relay needs.
+   */
   sharedSecret?: string;
 }
 
