@@ -103,7 +103,7 @@ export class WebhookDestinationOptions {
   /**
    * Pages and an API in which the application's customers manage their own endpoints. Requires `registry: 'store'`.
    * Default: none.
-   * @see docs/portal.md
+   * @see docs/portal.md, "Set it up"
    */
   @AppliesIf((_options, value) => value !== undefined)
   @MustNest('be an object')
@@ -159,7 +159,7 @@ export interface WebhookDestinationModuleOptions extends Partial<
   search?: Partial<SearchOptions>;
   /**
    * Pages and an API in which the application's customers manage their own endpoints; `secret` is required. Default: none.
-   * @see docs/portal.md
+   * @see docs/portal.md, "Set it up"
    */
   portal?: Pick<PortalOptions, 'secret'> & Partial<PortalOptions>;
 }
