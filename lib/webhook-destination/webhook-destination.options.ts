@@ -104,7 +104,7 @@ export class WebhookDestinationOptions {
   /**
    * Pages and an API in which the application's customers manage their own endpoints. Requires `registry: 'store'`.
    * Default: none.
-   * @see docs/portal.md, "The customers' portal"
+   * @see docs/portal.md, "Set it up"
    */
   @AppliesIf((_options, value) => value !== undefined)
   @MustNest('be an object')
@@ -160,7 +160,7 @@ export interface WebhookDestinationModuleOptions extends Partial<
   search?: Partial<SearchOptions>;
   /**
    * Pages and an API in which the application's customers manage their own endpoints; `secret` is required. Default: none.
-   * @see docs/portal.md, "The customers' portal"
+   * @see docs/portal.md, "Set it up"
    */
   portal?: Pick<PortalOptions, 'secret'> & Partial<PortalOptions>;
 }

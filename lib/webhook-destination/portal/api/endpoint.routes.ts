@@ -168,8 +168,8 @@ export function endpointRoutes(
         const { name } = await find(request);
         const event = readEvent(readFields(request.body, 'event').event);
         refuseUntil(tests.count(request.caller.tenant), 'too many tests', 'event');
-        const example = { ...catalogue.find(event)?.example, type: 'track', event, messageId: undefined };
-        const { messageId: _repeated, ...message } = example; // receivers would take the next test for the same one
+        const message: Record<string, unknown> = { ...catalogue.find(event)?.example, type: 'track', event };
+        delete message.messageId; // receivers would take the next test for the same message
         const attempt = await manager.test(name, message);
         request.audit({ action: 'endpoint.test', target: name, details: { event } });
         return { attempt: showAttempt(attempt) };
