@@ -172,6 +172,17 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect(search.mock.calls.map(([{ event }]) => event)).toEqual(order);
   });
 
+  it('are shown with the end of the retry window of their destination', async () => {
+    const { get, receiver, relay } = await startApi(cleanUp, createAdapter(), {
+      destination: { retryWindow: 604_800_000 },
+    });
+    receiver.statuses = [503];
+    await relay.accept('wk_shop', [track('m1')]);
+    await waitFor(async () => (await relay.deliveries({ state: 'waiting' })).length === 1);
+    const [{ id, firstAttemptAt } = { id: '', firstAttemptAt: 0 }] = await relay.deliveries();
+    expect(await get(`deliveries/${id}`)).toMatchObject({ givesUpAt: firstAttemptAt! + 604_800_000 });
+  });
+
   it('are shown one by one, with their body, attempts and routing', async () => {
     const { get, find, json, receiver } = await startWithDead();
     const deliveries = await find('messageId=m2');
