@@ -1,3 +1,4 @@
+import { sortCounts } from '../admin/api/destination-counts.js';
 import type { CountedCaller } from '../admin/caller.quota.js';
 import { RequestError } from '../http/request.error.js';
 import type { MessageExplainer } from '../message.explainer.js';
@@ -5,7 +6,7 @@ import type { QueueFigures } from '../observe/queue.figures.js';
 import { type DeliveryRecord, isReplayable } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DeliverySearch } from '../queue/delivery-search.js';
-import { type DestinationManager } from '../registry/destination.manager.js';
+import type { DestinationManager } from '../registry/destination.manager.js';
 import { toLiveDestination } from '../registry/entry.document.js';
 import type { DestinationEntry } from '../registry/registry-entry.interface.js';
 import {
@@ -113,11 +114,9 @@ export class TenantDeliveries {
 
   /** Counts the deliveries of an endpoint. */
   async count({ name }: DestinationEntry): Promise<EndpointCounts> {
-    const counts = { waiting: 0, delivered: 0, dead: 0 };
-    for (const { destination, state, count } of await this.figures.counts()) {
-      if (destination === name) counts[state === 'delivered' || state === 'dead' ? state : 'waiting'] += count;
-    }
-    return counts;
+    const counts = sortCounts(await this.figures.counts()).byName.get(name)?.counts ?? {};
+    const { queued = 0, delivering = 0, waiting = 0, delivered = 0, dead = 0 } = counts;
+    return { waiting: queued + delivering + waiting, delivered, dead };
   }
 
   private async read(tenant: string, id: string): Promise<DeliveryRecord> {
