@@ -1,0 +1,1 @@
+# Verifies a signature.
