@@ -158,6 +158,11 @@ const borders = [
   ),
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
   step(
+    'portal',
+    `/dispatch/(?!destination\\.options\\.|request-limit\\.|delivery-event\\.|pause\\.util\\.)|/transport/|/ingest/|${stores}`,
+    'The portal shows and changes what the registry and the queue have, and does not know how deliveries are sent.',
+  ),
+  step(
     'admin',
     `/dispatch/(?!delivery-event\\.)|/transport/|/ingest/(?!ingest\\.result\\.)|${stores}`,
     'Administration does not know how messages are accepted, nor how deliveries are sent or stored.',

@@ -1,4 +1,8 @@
-import type { RegistryRecord, RegistryStore } from '../webhook-destination/queue/registry-store.interface.js';
+import {
+  type RegistryRecord,
+  type RegistryStore,
+  REVOCATION_START,
+} from '../webhook-destination/queue/registry-store.interface.js';
 import { countOf, defineCommand } from './command.util.js';
 import { DeliveryMove } from './delivery-move.js';
 import { DEFAULT_FILE, openFile, storeQueue } from './queue-options.util.js';
@@ -63,7 +67,8 @@ async function copyRegistry(
   let kept = 0;
   for (const record of (await source?.read(0)) ?? []) {
     const { document } = record;
-    if (record.kind === 'session') continue; // its browser signs in again
+    // The browser of a session signs in again. A revocation must stay in force.
+    if (record.kind === 'session' && !record.name.startsWith(REVOCATION_START)) continue;
     const key = keyOf(record);
     const isCopied = !present.has(key) && (await target.write(record, 0)) !== undefined;
     // A removal is copied as well, because it ends the deliveries that are moved.

@@ -80,7 +80,7 @@ const ingestErrors = {
   integrations_too_large: 400, // the `integrations` of all messages of a batch are too large
 };
 
-/** Codes that only the admin API and the dashboard answer. */
+/** Codes that only the admin API, the dashboard and the portal answer. */
 const adminErrors = {
   too_many_in_progress: 429, // the caller, or all callers together, have too many requests or unread answers [in progress](admin-api.md#limits). Wait for `Retry-After`
   answer_too_large: 400, // the answer would exceed 8 MB. Ask for less, such as with a smaller `limit`
@@ -95,16 +95,22 @@ const adminErrors = {
   token_not_string: 400, // `token` of a sign-in is missing
   admin_token_wrong: 401, // the caller is unknown: no token or session, or a wrong one
   admin_only: 403, // the guard does not admit the caller, or admitted a request without a user; an exception of the guard has its own status, any other error 500
+  portal_token_wrong: 401, // the portal's API: no [token](portal.md#links), a forged one, or one of another secret. Open the portal by a new link
+  portal_token_expired: 401, // the portal's API: the link has expired. Open the portal by a new link
+  portal_token_revoked: 401, // the portal's API: `service.portal.revoke()` has ended the link. Open the portal by a new link
   read_only: 403, // the caller may only read
   cross_site: 403, // a page of another origin sent the request, or the cookie of a session came without a sign of its own page
   route_unknown: 404, // the API has no such route
   activity_unknown: 404, // the activity has no entry with this id
   delivery_unknown: 404, // the queue has no delivery with this id
+  endpoint_unknown: 404, // the portal's API: the tenant has no endpoint or delivery with this id
   refusal_unknown: 404, // the source has no refused message with this id
   replay_unknown: 404, // no process that shares the queue has a replay of this id
   sign_in_unknown: 404, // sign-in is up to the application's guard
   file_unknown: 404, // the dashboard has no such file
   method_unknown: 405, // the route has no such method
+  endpoint_limit: 409, // the portal's API: the tenant has as many endpoints as `portal.limits` allows. Remove one
+  tenant_without_source: 409, // the portal's API: no source has the tenant in its `metadata`, so an endpoint would receive nothing. Set it: see [which events a tenant gets](portal.md#which-events-a-tenant-gets)
   delivery_not_replayed: 409, // the delivery is queued or being delivered, or not in the `state` that the request has
   expected_differs: 409, // another number of deliveries or refused messages matches than `expected`; nothing was replayed or resubmitted
   content_type_not_json: 415, // `Content-Type` is not `application/json`

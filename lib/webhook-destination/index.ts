@@ -27,6 +27,9 @@ export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
 export type { RequestPreview } from './dispatch/request-preview.util.js';
 export type { DestinationExplanation, Explanation } from './message.explainer.js';
+export type { PortalLink, PortalLinkOptions, PortalLinks } from './portal/portal.links.js';
+export type { PortalBrand, PortalLimits, PortalOptions } from './portal/portal.options.js';
+export type { PortalAccess } from './portal/portal.token.js';
 export type { AttemptRecord, KeptAnswer, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {
   Delivery,

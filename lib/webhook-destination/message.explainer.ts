@@ -124,7 +124,11 @@ export class MessageExplainer {
     return { routing, ...others, ...(request && { request }), ...this.endOf(record, options) };
   }
 
-  private endOf({ state, firstAttemptAt }: DeliveryRecord, destination?: PausableDestination) {
+  /** Returns when the retry window of a delivery ends, if it has begun. */
+  endOf(
+    { state, firstAttemptAt }: DeliveryRecord,
+    destination?: PausableDestination,
+  ): Pick<DeliveryExplanation, 'givesUpAt'> {
     if (firstAttemptAt === undefined || state === 'delivered' || state === 'dead') return {};
     const now = this.queue.now(); // before `jumps` are read, because it finds them
     const stopped = [...(destination?.pauses ?? []), ...this.queue.clock.jumps];

@@ -18,6 +18,9 @@ import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { Resubmission } from './ingest/resubmission.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import { RelayMetrics } from './observe/relay-metrics.js';
+import type { PortalApi } from './portal/api/portal-api.js';
+import { PortalKeys } from './portal/portal.keys.js';
+import { PortalLinks } from './portal/portal.links.js';
 import type { DeliveryCount } from './queue/delivery.interface.js';
 import type { DeliveryQueue } from './queue/delivery.queue.js';
 import { createQueue } from './queue/queue.factory.js';
@@ -54,6 +57,13 @@ export class RelaySteps {
   readonly receipts: DeletionReceipts;
   /** Loaded only with the option `admin`. */
   api: AdminApi | undefined;
+  /** Links to the portal; undefined without the option `portal`. */
+  readonly portalLinks: PortalLinks | undefined;
+  readonly portalKeys: PortalKeys | undefined;
+  /** Loaded only with the option `portal`. */
+  portal: PortalApi | undefined;
+  /** Resolves once the queue and the registry are open. */
+  opened: () => Promise<void> = () => Promise.resolve();
   /** Routes of the controller. */
   routes: ControllerRoute[] = [];
   /**
@@ -120,6 +130,11 @@ export class RelaySteps {
     const inUse = () => this.destinationManager.inUse();
     this.explainer = new MessageExplainer(this.sources, inUse, this.queue, delivery.retryWindow);
     this.deletion = new UserDeletion(this.sources, router, this.queue, (notices) => this.acceptor.storeAll(notices));
+
+    if (options.portal) {
+      this.portalKeys = new PortalKeys(options.portal.secret);
+      this.portalLinks = new PortalLinks(this.portalKeys, this.queue, this.audit, () => this.opened());
+    }
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;
     if (ingest && mode !== 'deliver') {

@@ -42,6 +42,7 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     private readonly steps: RelaySteps,
     private readonly moduleRef: ModuleRef,
   ) {
+    steps.opened = () => this.open();
     steps.registry.onNeeded = () => void this.open().catch(() => undefined); // the caller gets the error
   }
 
@@ -62,6 +63,7 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     try {
       await this.open();
       await this.steps.api?.open();
+      await this.steps.portal?.open();
     } catch (error) {
       await this.onApplicationShutdown(); // the open queue would keep the process alive
       throw error;
@@ -106,6 +108,8 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
     this.steps.registry.close();
     await this.steps.dispatcher.stop();
     await this.steps.api?.close();
+    this.steps.portal?.close();
+    this.steps.portalLinks?.close();
     await Promise.all([this.steps.activity.close(), this.steps.receipts.close()]);
     await this.reportQueued().catch(() => undefined); // the queue has logged why it cannot be read
     this.endMetrics?.(); // a closed queue has no figures

@@ -3,6 +3,7 @@ import { Controller, Inject } from '@nestjs/common';
 import type { Route } from './http/route-conflicts.check.js';
 import { placeController, type RouteController, withdrawRoutes } from './http/route.controller.js';
 import { SETTINGS_PATHS } from './ingest/sdk-settings.js';
+import { PORTAL_PATH } from './portal/portal.links.js';
 import { RelaySteps } from './relay-steps.js';
 
 const controllers = new WeakSet<object>();
@@ -40,18 +41,20 @@ export function createRelayController(): RouteController {
 
 /** Adds the routes that the options select to the controller. */
 export async function placeRelayController(controller: RouteController, steps: RelaySteps): Promise<void> {
-  const { ingest, api } = steps;
-  steps.routes = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion, ...api.routes] : [])];
+  const { ingest, api, portal } = steps;
+  const answered = [...(api?.routes ?? []), ...(portal?.routes ?? [])];
+  steps.routes = [...(ingest?.controllerRoutes ?? []), ...(api ? [api.deletion] : []), ...answered];
   if (steps.routes.length > 0) await placeController(controller, steps.routes);
   steps.withdrawAnswered = (globalPrefix) =>
-    withdrawRoutes(controller, baseOf(globalPrefix) === '' ? steps.routes : (api?.routes ?? []));
+    withdrawRoutes(controller, baseOf(globalPrefix) === '' ? steps.routes : answered);
 }
 
 /** Describes the routes in one line; undefined if there are none. */
-export function describeRoutes({ ingest, api, prefix }: RelaySteps): string | undefined {
+export function describeRoutes({ ingest, api, portal, prefix }: RelaySteps): string | undefined {
   const parts = [
     ...(ingest ? [`events at /${prefix}`] : []),
     ...(api ? [`deletion at ${api.deletion.path}`, 'dashboard and admin API at /relay'] : []),
+    ...(portal ? [`portal at ${PORTAL_PATH}`] : []),
   ];
   return parts.length > 0 ? `Routes: ${parts.join(', ')}` : undefined;
 }

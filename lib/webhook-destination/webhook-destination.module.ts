@@ -61,6 +61,7 @@ export class WebhookDestinationModule extends WebhookDestinationModuleBase imple
     const routes = routesOf(steps, config.getGlobalPrefix());
     checkRouteConflicts(routes, isRelayController, steps.prefix, modules, config, host.httpAdapter);
     await steps.api?.mount(config);
+    steps.portal?.mount(config);
     this.putBack = steps.withdrawAnswered(config.getGlobalPrefix());
     const description = describeRoutes(steps);
     if (description) new LineLogger('WebhookDestination').log(description);

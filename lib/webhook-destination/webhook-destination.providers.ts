@@ -52,7 +52,7 @@ function provideOptions(visibility: VisibilityOptions): Provider {
   };
 }
 
-/** Loads the admin API, and adds the routes of the module's controller once the options are known. */
+/** Loads the admin API and the portal, and adds the routes of the module's controller once the options are known. */
 function placeRoutes(controller: RouteController): Provider {
   return {
     provide: PLACED_STEPS,
@@ -62,10 +62,15 @@ function placeRoutes(controller: RouteController): Provider {
       options: CheckedOptions,
       host: HttpAdapterHost,
     ) => {
-      const { admin, ingest } = options.reveal();
+      const { admin, ingest, portal } = options.reveal();
+      const addressOf = createAddressReader(ingest?.clientAddress);
+      if (portal) {
+        const { PortalApi } = await import('./portal/api/portal-api.js');
+        steps.portal = new PortalApi(portal, steps.portalKeys!, steps.portalLinks!, steps, addressOf, host);
+      }
       if (admin) {
         const { AdminApi } = await import('./admin/api/admin-api.js');
-        const gate = new AdminGate(admin, createAddressReader(ingest?.clientAddress), steps.audit, steps.queue);
+        const gate = new AdminGate(admin, addressOf, steps.audit, steps.queue);
         steps.api = new AdminApi(service, steps, host, gate);
       }
       await placeRelayController(controller, steps);

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 
 import type { SerializedMessage } from '../client/message/serialized-message.js';
 import type { Concealed } from '../common/concealed.value.js';
+import { OptionsError } from '../common/options.error.js';
 import { ArgumentError, UnknownWriteKeyError } from '../common/relay.errors.js';
 import type { AuditEntry } from './admin/audit.log.js';
 import type { DeletionRequest, DeletionResult } from './admin/user-deletion.js';
@@ -15,6 +16,7 @@ import { toSender } from './ingest/sender.js';
 import type { Explanation } from './message.explainer.js';
 import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery.interface.js';
 import { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
+import type { PortalLinks } from './portal/portal.links.js';
 import type { DestinationManager } from './registry/destination.manager.js';
 import type { SourceManager } from './registry/source.manager.js';
 import { RelayLifecycle } from './relay.lifecycle.js';
@@ -47,8 +49,8 @@ export class WebhookDestinationService {
   readonly events$: Observable<DeliveryEvent>;
 
   /**
-   * Emits deletions, and what callers of the admin routes do or are refused: sign-ins, changes and replays. Completes when
-   * the application closes.
+   * Emits deletions, and what callers of the admin routes and tenants in the portal do or are refused: sign-ins, changes,
+   * replays, and secrets that were shown. Completes when the application closes.
    */
   readonly audit$: Observable<AuditEntry>;
 
@@ -163,6 +165,18 @@ export class WebhookDestinationService {
   purge(idOrQuery: string | DeliveryQuery): Promise<number> {
     const query = typeof idOrQuery === 'string' ? { id: idOrQuery } : idOrQuery;
     return this.steps.queue.purge({ state: 'dead', ...query });
+  }
+
+  /**
+   * Links to the customers' portal.
+   *
+   * @throws {OptionsError} without the option `portal`
+   * @see docs/portal.md
+   */
+  get portal(): PortalLinks {
+    const { portalLinks } = this.steps;
+    if (portalLinks) return portalLinks;
+    throw new OptionsError('WebhookDestinationModule', ['portal must be set for service.portal']);
   }
 
   /** Returns the number of deliveries for each destination and state. */

@@ -13,18 +13,27 @@ export interface DeletionProof {
   receivers: Record<string, number>;
 }
 
-/** A sign-in, a deletion, or what a caller changed or was refused through an admin route. */
+/** A sign-in, a deletion, or what a caller changed or was refused through an admin route or the portal. */
 export interface AuditEntry {
   /** Time of the action, in ms since the epoch. */
   at: number;
   /**
    * The action: `sign-in`, `sign-out`, a change such as `destination.update`, `delivery.replay` or `user.delete`,
-   * `change.failed`, `sign-in.refused`, or `request.refused`.
+   * `change.failed`, `sign-in.refused`, or `request.refused`. Actions of the portal are those such as `endpoint.create`,
+   * `endpoint.secret` (the secret was shown), `endpoint.replay`, `portal.link` and `portal.revoke`.
    */
   action: string;
-  /** How the caller signed in; `application` for a deletion in code; undefined if the caller is unknown. */
-  by?: AdminCaller['by'] | 'application' | undefined;
-  /** Name of the caller's token, or the identity that the application's guard left on the request. */
+  /**
+   * How the caller signed in; `portal` for one with a portal link, `application` for what was done in code; undefined if
+   * the caller is unknown.
+   */
+  by?: AdminCaller['by'] | 'application' | 'portal' | undefined;
+  /** The tenant whose portal or link it is. */
+  tenant?: string | undefined;
+  /**
+   * Name of the caller's token, or the identity that the application's guard left on the request; with a portal link, the
+   * `person` of the link.
+   */
   user?: string | undefined;
   /** Address of the client; for IPv6, its network. Undefined for a deletion in code. */
   address?: string | undefined;

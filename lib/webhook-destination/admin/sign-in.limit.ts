@@ -25,6 +25,9 @@ export class SignInLimit {
   private readonly ofToken = new RateLimiter(OF_TOKEN);
   private readonly ofAll = new RateLimiter(OF_ALL);
 
+  /** @param kind whose tokens they are, in messages and codes */
+  constructor(private readonly kind: 'admin' | 'portal' = 'admin') {}
+
   /**
    * Counts a sign-in with the right token.
    *
@@ -41,9 +44,10 @@ export class SignInLimit {
    * @throws {RequestError} 401, or 429 beyond the limits
    */
   async refuse(address: string): Promise<never> {
-    refuseUntil(this.ofAddress.count(address), 'too many wrong admin tokens from this address', 'Authorization');
-    refuseUntil(this.ofAll.count(''), 'too many wrong admin tokens', 'Authorization');
+    const { kind } = this;
+    refuseUntil(this.ofAddress.count(address), `too many wrong ${kind} tokens from this address`, 'Authorization');
+    refuseUntil(this.ofAll.count(''), `too many wrong ${kind} tokens`, 'Authorization');
     await sleep(DELAY, undefined, { ref: false });
-    throw new RequestError('admin_token_wrong', 'the admin token is wrong', 'Authorization');
+    throw new RequestError(`${kind}_token_wrong`, `the ${kind} token is wrong`, 'Authorization');
   }
 }

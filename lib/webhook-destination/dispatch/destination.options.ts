@@ -1,6 +1,7 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustBeBoolean, MustIfPresent, MustPass } from '../../common/options.rules.js';
-import { isPositiveInteger, isStringMap } from '../../common/value.util.js';
+import { isPositiveInteger } from '../../common/value.util.js';
+import { isMetadata, METADATA_RULE } from '../metadata.rules.js';
 import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
 import { hasReadableUserInfo } from '../../common/url.util.js';
@@ -11,17 +12,6 @@ import { isRetryOn, type RetryOn } from './outcome.util.js';
 
 /** Maximum number of URLs of a destination. */
 const MAX_URLS = 5;
-
-/** Limits of `metadata`: number of entries, and characters of a name and of a value. */
-const MAX_METADATA = 50;
-const MAX_METADATA_NAME = 40;
-const MAX_METADATA_VALUE = 500;
-
-function isMetadata(value: unknown): boolean {
-  const isPair = (name: string, text: string) =>
-    name !== '' && name.length <= MAX_METADATA_NAME && text.length <= MAX_METADATA_VALUE;
-  return isStringMap(value, isPair) && Object.keys(value).length <= MAX_METADATA;
-}
 
 function isSharedSecret(value: unknown): boolean {
   if (!Array.isArray(value)) return isUsableSecret(value);
@@ -132,9 +122,6 @@ export class DestinationOptions extends RoutingOptions {
    * characters, with names of at most 40 characters.
    * @default {}
    */
-  @Must(
-    `map at most ${MAX_METADATA} names of 1 to ${MAX_METADATA_NAME} characters to strings of at most ${MAX_METADATA_VALUE} characters`,
-    isMetadata,
-  )
+  @Must(METADATA_RULE, isMetadata)
   metadata: Record<string, string> = {};
 }

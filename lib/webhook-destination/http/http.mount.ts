@@ -108,3 +108,35 @@ export function pathOf(target: string | undefined): string {
 export function singleSlashes(path: string): string {
   return path.includes('//') ? path.replace(/\/{2,}/g, '/') : path;
 }
+
+/** Answers a request. */
+export type Answerer = (request: IncomingMessage, response: ServerResponse, platform: PlatformPair) => Promise<void>;
+
+/**
+ * Answers requests ahead of Nest's router, and after the application's `app.use` middleware. Called before Nest registers
+ * its routes.
+ *
+ * @param find returns what answers a request; undefined if it is for the application
+ */
+export function serveBeforeRoutes(host: HttpAdapterHost, find: (request: IncomingMessage) => Answerer | undefined): void {
+  const mount = new HttpMount<Answerer>(host, {
+    find,
+    handle: (answer, request, response, platform) => answer(request, response, platform),
+  });
+  mount.onExpress();
+  mount.onFastify('preParsing');
+}
+
+/** Returns a path, and the same path below the application's global prefix if there is one. */
+export function withGlobalPrefix(path: string, globalPrefix: string): string[] {
+  const prefix = globalPrefix.replace(/^\/+|\/+$/g, '');
+  return [path, ...(prefix === '' ? [] : [`/${prefix}${path}`])];
+}
+
+/** Returns the part of a request's target after one of the paths, with the query; undefined for any other path. */
+export function below(url: string | undefined, bases: readonly string[]): string | undefined {
+  const whole = withoutOrigin(url);
+  const path = pathOf(whole);
+  const base = bases.find((candidate) => path === candidate || path.startsWith(`${candidate}/`));
+  return base === undefined ? undefined : whole.slice(base.length);
+}

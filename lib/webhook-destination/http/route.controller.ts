@@ -12,7 +12,7 @@ const METHODS = { GET: Get, POST: Post, PATCH: Patch, DELETE: Delete };
 
 /** The part of an OpenAPI schema that is used here. */
 export interface Schema {
-  type?: 'string' | 'integer' | 'array' | 'object';
+  type?: 'string' | 'integer' | 'boolean' | 'array' | 'object';
   properties?: Record<string, Schema>;
   required?: string[];
   items?: Schema;
@@ -20,6 +20,8 @@ export interface Schema {
   maxLength?: number;
   maxItems?: number;
   additionalProperties?: boolean;
+  enum?: readonly string[];
+  nullable?: boolean;
   description?: string;
 }
 
@@ -32,13 +34,16 @@ export interface ControllerRoute {
   handle: (request: IncomingMessage, response: ServerResponse, platform: PlatformPair) => Promise<void>;
   summary: string;
   operationId: string;
-  authorization: 'Basic' | 'Bearer';
+  /** Undefined for a public route. */
+  authorization?: 'Basic' | 'Bearer' | undefined;
   /** Schema of the body; undefined if the route takes none. */
   schema?: Schema | undefined;
   /** Descriptions of the query fields, by name. */
   query?: Record<string, string> | undefined;
   /** Descriptions of the responses, by status. */
   answers: Record<number, string>;
+  /** Schema of the body of the response with status 200. */
+  answer?: Schema | undefined;
 }
 
 /** A controller whose routes depend on the options of its module; each instance has the handlers of its application. */
@@ -96,15 +101,17 @@ async function loadDescriber(controller: Type): Promise<(route: ControllerRoute)
   }
   const { ApiBasicAuth, ApiBearerAuth, ApiBody, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } = swagger;
   ApiTags('analytics')(controller);
-  return ({ path, summary, operationId, authorization, schema, query = {}, answers }) => [
+  return ({ path, summary, operationId, authorization, schema, query = {}, answers, answer }) => [
     ApiOperation({ summary, operationId }),
-    authorization === 'Basic' ? ApiBasicAuth() : ApiBearerAuth(),
+    ...(authorization ? [authorization === 'Basic' ? ApiBasicAuth() : ApiBearerAuth()] : []),
     ...(schema ? [ApiBody({ schema })] : []),
     ...[...path.matchAll(/:(\w+)/g)].map(([, name = '']) => ApiParam({ name, description: name })),
     ...Object.entries(query).map(([name, description]) =>
       ApiQuery({ name, description, required: false, type: String }),
     ),
-    ...Object.entries(answers).map(([status, description]) => ApiResponse({ status: Number(status), description })),
+    ...Object.entries(answers).map(([status, description]) =>
+      ApiResponse({ status: Number(status), description, ...(answer && status === '200' && { schema: answer }) }),
+    ),
   ];
 }
 

@@ -1,4 +1,5 @@
-import { Must } from '../../common/options.rules.js';
+import { IfGiven, Must } from '../../common/options.rules.js';
+import { isMetadata, METADATA_RULE } from '../metadata.rules.js';
 import { isName, NAME_LIMITS } from '../name.rules.js';
 
 const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[^\s:]+$/.test(value);
@@ -18,4 +19,13 @@ export class SourceOptions {
    */
   @Must('be a non-empty string without colons or white space', isWriteKey)
   writeKey!: string;
+
+  /**
+   * Application data about the source, such as a tenant id: at most 50 strings of at most 500 characters, with names of
+   * at most 40 characters. With the option `portal`, it says whose endpoints receive the source's messages. Default: none.
+   * @see docs/portal.md, "Which events a tenant gets"
+   */
+  @IfGiven()
+  @Must(METADATA_RULE, isMetadata)
+  metadata?: Record<string, string>;
 }

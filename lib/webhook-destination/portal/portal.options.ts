@@ -37,7 +37,10 @@ export class PortalOptions {
    * Name in the `metadata` of a destination. Its value is the tenant that the destination belongs to.
    * @default 'tenant'
    */
-  @Must('be a string of 1 to 40 characters', (value) => typeof value === 'string' && value !== '' && value.length <= 40)
+  @Must(
+    'be a string of 1 to 40 characters other than description, which is that of an endpoint',
+    (value) => typeof value === 'string' && value !== '' && value.length <= 40 && value !== 'description',
+  )
   tenant: string = 'tenant';
 
   /** Signs the links of tenants: at least 32 bytes. Another secret ends all links. */

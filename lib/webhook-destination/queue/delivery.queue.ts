@@ -3,6 +3,7 @@ import { ignoreElements, merge, Observable, share, Subject, type Subscriber, typ
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import { TransactionError } from '../../common/relay.errors.js';
+import type { TurnCaller } from '../../common/turns.js';
 import { NONE } from './delivery.factory.js';
 import {
   type Delivery,
@@ -17,8 +18,10 @@ import {
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
+  type ReplayableState,
   type SweptRecords,
 } from './delivery.interface.js';
+import type { DeliverySearch } from './delivery-search.js';
 import { DeliverySearches } from './delivery.searches.js';
 import { KeptRefusals } from './kept-refusals.js';
 import type { LogStore } from './log-store.interface.js';
@@ -265,15 +268,30 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     if (!isReplayable(state)) return 0;
     if (state === 'dead') return this.replayOnce({ ...checked, state });
     if (id !== undefined) return this.replayOnce({ ...checked, state, id });
-    // By their ids, because a delivery that is attempted meanwhile may be in the same state again.
+    return (await this.replayFound({ ...query, state })).replayed;
+  }
+
+  /**
+   * Replays the deliveries that a search finds, in portions: those in its state by their ids, because one that is attempted
+   * meanwhile may be in the same state again. Resolves with their number.
+   *
+   * @param most maximum number of deliveries, the newest first; `more` says whether there may be others
+   * @param caller whose search it is; default: the process itself
+   */
+  async replayFound(
+    search: DeliverySearch & { state: ReplayableState },
+    most = Infinity,
+    caller?: TurnCaller,
+  ): Promise<{ replayed: number; more: boolean }> {
+    const { state } = search;
     const ids: string[] = [];
-    await this.searches.visit(query, (delivery) => void ids.push(delivery.id));
-    let count = 0;
+    await this.searches.visit(search, ({ id }) => ids.push(id) >= most, { caller });
+    let replayed = 0;
     for (let start = 0; start < ids.length; start += REPLAYED) {
-      const portion = ids.slice(start, start + REPLAYED).map((one) => this.replayOnce({ ...checked, state, id: one }));
-      count += (await Promise.all(portion)).reduce((sum, one) => sum + one, 0);
+      const portion = ids.slice(start, start + REPLAYED).map((id) => this.replayOnce({ state, id }));
+      replayed += (await Promise.all(portion)).reduce((sum, one) => sum + one, 0);
     }
-    return count;
+    return { replayed, more: ids.length >= most };
   }
 
   /** Makes deliveries of a removed destination due now that wait for their time; resolves with their number. */

@@ -2,7 +2,7 @@ import type { Observable } from 'rxjs';
 
 export type RegistryKind = 'source' | 'destination';
 
-/** Kind of a record: an entry of the registry, or a session of the admin API. */
+/** Kind of a record: an entry of the registry, or a session of the admin API or a revocation of the portal's links. */
 export type RecordKind = RegistryKind | 'session';
 
 /** A source, a destination or a session, stored beside the deliveries. */
@@ -24,6 +24,9 @@ export const TOMBSTONE_AGE = 30 * 24 * 60 * 60 * 1_000;
 
 /** Longest lifetime of a session, in ms: 12 h. A removed session keeps its name and revision as long. */
 export const SESSION_TIME = 12 * 60 * 60 * 1_000;
+
+/** How the name of a session record begins that is a revocation of the portal's links. */
+export const REVOCATION_START = 'portal ';
 
 /** Returns the revision for the change after revision `last`. */
 export function nextRevision(last: number): number {

@@ -200,11 +200,49 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
 
   /** @internal Returns the options of the destinations in use, with their secrets, sorted by name. */
   async inUse(): Promise<PausableDestination[]> {
-    return (await this.live()).map(toLiveDestination);
+    return (await this.live()).map((document) => this.registry.toLive(document));
+  }
+
+  /**
+   * @internal Returns the document of a destination, with its secrets.
+   * @throws {RelayError} `destination_unknown`
+   */
+  async documentOf(name: string): Promise<Document> {
+    return (await this.known(name)).document;
+  }
+
+  /**
+   * @internal Creates a destination for its tenant, which receives the messages of the tenant's sources, also of later ones.
+   * @throws {OptionsError} naming each invalid field and its rule
+   */
+  createForTenant(destination: NewDestination & { name: string }): Promise<DestinationEntry> {
+    return this.add(destination, { isTenants: true });
+  }
+
+  /**
+   * @internal Changes what a tenant may change of its destination. The secret is the tenant's own, so it goes to a new
+   * origin, too; headers, which only the application can have set, do not.
+   *
+   * @param metadata the entries to change
+   * @throws {OptionsError} naming each invalid field and its rule
+   * @throws {RelayError} `destination_unknown`
+   */
+  updateForTenant(
+    name: string,
+    patch: Pick<DestinationPatch, 'urls' | 'events'>,
+    metadata: Record<string, string> = {},
+  ): Promise<DestinationEntry> {
+    return this.patch(name, patch, FIELDS, (document) => {
+      const { options } = document;
+      const faults = findConcealedFaults(patch, { ...options, sharedSecret: undefined });
+      if (faults.length > 0) throw this.refusal(name, faults);
+      return { ...document, options: { ...options, metadata: { ...options.metadata, ...metadata } } };
+    });
   }
 
   protected show({ document, origin, fault }: ReadableEntry<'destination'>): DestinationEntry {
     const { options, previous, pauses, createdAt, updatedAt } = document;
+    const sources = this.registry.presentSources(document);
     const given = toOptions(DestinationOptions, options);
     // A later version may have written another format.
     const isShown = fault === undefined || findOptionFaults(given).length === 0;
@@ -212,6 +250,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const { urls, headers, sharedSecret, transform, ...shown } = detach(shownOptions);
     return {
       ...shown,
+      ...(sources && { sources }),
       origin,
       fault,
       urls: urls.map((url) => shownUrl(new URL(url))),

@@ -12,6 +12,8 @@ interface EntryDocument<T> {
   options: T;
   /** The secret or write key before the last rotation; `until` in ms since the epoch. */
   previous?: { value: string; until: number };
+  /** Whether its tenant added it: it receives the messages of the tenant's sources, whatever `sources` says. */
+  isTenants?: boolean;
   /** Pauses of a destination, oldest first. */
   pauses?: Pause[];
   /** In ms since the epoch; entries of the store only. */

@@ -44,7 +44,7 @@ export type ReadableEntry<K extends RegistryKind> = RegistryEntry<K> & { documen
 export abstract class EntryManager<K extends RegistryKind, E> {
   protected constructor(
     private readonly kind: K,
-    private readonly registry: Registry,
+    protected readonly registry: Registry,
   ) {}
 
   /**
@@ -143,14 +143,15 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     throw this.unknown(name);
   }
 
-  protected async add(options: EntryDocuments[K]['options']): Promise<E> {
+  /** @param state what the new document has beside its options */
+  protected async add(options: EntryDocuments[K]['options'], state: Partial<EntryDocuments[K]> = {}): Promise<E> {
     const { name } = options;
     if (!isName(name) || UNREACHABLE.includes(name)) throw this.refusal(name, [NAME_RULE]);
     const exists = () => new FieldError(`${this.kind}_exists`, `${this.kind} "${name}" already exists`, 'name');
     if (this.registry.fixed(this.kind).has(name)) throw exists();
     await this.registry.change(this.kind, name, (entry) => {
       if (entry) throw exists();
-      return toDocument<K>(options);
+      return { ...toDocument<K>(options), ...state };
     });
     return this.show(await this.known(name));
   }
@@ -243,7 +244,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     const wanted = Object.entries(metadata);
     const lower = part.toLowerCase();
     return this.registry
-      .names(this.kind)
+      .namesWith(this.kind, metadata)
       .filter((name) => name > after && name.toLowerCase().includes(lower))
       .flatMap((name) => this.find(name) ?? [])
       .filter(({ document }) => {

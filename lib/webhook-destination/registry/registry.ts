@@ -10,6 +10,7 @@ import { findDestinationFaults } from '../dispatch/destination.rules.js';
 import type { PausableDestination } from '../dispatch/pause.util.js';
 import { SourceOptions } from '../ingest/source.options.js';
 import type { SourceRegistry } from '../ingest/source.registry.js';
+import type { PortalOptions } from '../portal/portal.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import type { RegistryOption } from './destination-registry.interface.js';
 import {
@@ -22,6 +23,7 @@ import {
   toLiveDestination,
   toLiveSource,
 } from './entry.document.js';
+import { MetadataIndex } from './metadata.index.js';
 import type { EntryOrigin } from './registry-entry.interface.js';
 
 /** A source or destination, as this process has it. */
@@ -53,6 +55,7 @@ export interface RegistrySettings {
   delivery: DeliveryOptions;
   registry?: RegistryOption;
   registrySecret?: string | string[];
+  portal?: PortalOptions | undefined;
   /** Whether a write key is also a token of the admin API. */
   isAdminToken(key: string): boolean;
 }
@@ -94,6 +97,8 @@ export abstract class Registry {
   readonly #entries: Entries = { source: new Map(), destination: new Map() };
   readonly #settings: RegistrySettings;
   readonly #relay: RelayEntries;
+  /** The entries of each tenant; fixed destinations belong to none. Undefined without the option `portal`. */
+  private readonly tenants: Record<RegistryKind, MetadataIndex> | undefined;
 
   constructor(settings: RegistrySettings, relay: RelayEntries) {
     this.#settings = settings;
@@ -102,6 +107,10 @@ export abstract class Registry {
       source: fixedEntries('source', settings.sources),
       destination: fixedEntries('destination', settings.destinations),
     };
+    if (!settings.portal) return;
+    const { tenant } = settings.portal;
+    this.tenants = { source: new MetadataIndex(tenant), destination: new MetadataIndex(tenant) };
+    for (const source of settings.sources) this.tenants.source.put(source.name, source);
   }
 
   /** Resolves once all entries are in use. */
@@ -126,6 +135,36 @@ export abstract class Registry {
 
   fixed<K extends RegistryKind>(kind: K): ReadonlyMap<string, RegistryEntry<K>> {
     return this.#fixed[kind];
+  }
+
+  /**
+   * Returns the names of entries that may have this metadata, sorted: those of the tenant that it names, or else all.
+   * Fixed destinations belong to no tenant.
+   */
+  namesWith(kind: RegistryKind, metadata: Record<string, string>): string[] {
+    const index = this.tenants?.[kind];
+    const tenant = index?.valueOf({ metadata });
+    if (!index || tenant === undefined) return this.names(kind);
+    const fixed = kind === 'destination' ? [...this.#fixed.destination.keys()] : [];
+    return fixed.length === 0 ? index.find(tenant) : [...new Set([...index.find(tenant), ...fixed])].sort();
+  }
+
+  /** Returns the names of the sources of a tenant, sorted. */
+  sourcesOfTenant(tenant: string): string[] {
+    return this.tenants?.source.find(tenant) ?? [];
+  }
+
+  /** Returns a destination as the relay uses it: one that its tenant added has the present sources of the tenant. */
+  toLive(document: EntryDocuments['destination']): PausableDestination {
+    const live = toLiveDestination(document);
+    const sources = this.presentSources(document);
+    return sources ? Object.assign(live, { sources }) : live;
+  }
+
+  /** Returns the sources of a destination that its tenant added; undefined for any other, which declares its own. */
+  presentSources({ options, isTenants }: EntryDocuments['destination']): string[] | undefined {
+    const tenant = isTenants ? this.tenants?.destination.valueOf(options) : undefined;
+    return tenant === undefined ? undefined : this.sourcesOfTenant(tenant);
   }
 
   /** Returns the names of all entries, sorted. */
@@ -166,7 +205,24 @@ export abstract class Registry {
   /** Removes an entry, and ends its use. */
   protected drop(kind: RegistryKind, name: string): void {
     this.#entries[kind].delete(name);
-    if (!this.#fixed[kind].has(name)) this.#relay[kind].remove(name);
+    if (this.#fixed[kind].has(name)) return;
+    this.#relay[kind].remove(name);
+    this.index(kind, name, undefined);
+  }
+
+  /** Indexes an entry by its tenant. If it is a source, the tenant's endpoints receive its messages from now on. */
+  protected index(kind: RegistryKind, name: string, options: object | undefined): void {
+    const index = this.tenants?.[kind];
+    if (!index || this.#fixed[kind].has(name)) return;
+    const before = index.of(name);
+    index.put(name, options);
+    const after = index.of(name);
+    if (kind === 'destination' || before === after) return;
+    const tenants = [before, after].filter((tenant) => tenant !== undefined);
+    for (const endpoint of tenants.flatMap((tenant) => this.tenants!.destination.find(tenant))) {
+      const live = this.held('destination', endpoint)?.live;
+      if (live?.isTenants) this.use('destination', live);
+    }
   }
 
   /** Puts a valid document into use. */
@@ -179,7 +235,7 @@ export abstract class Registry {
     } else if (kind === 'source') {
       this.#relay.source.put(toLiveSource(document as EntryDocuments['source']));
     } else {
-      this.#relay.destination.put(toLiveDestination(document as EntryDocuments['destination']));
+      this.#relay.destination.put(this.toLive(document as EntryDocuments['destination']));
     }
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { SourceOptions } from '../ingest/source.options.js';
+import { isMetadata } from '../metadata.rules.js';
 import { EntryManager, type PatchRules, type ReadableEntry } from './entry.manager.js';
 import type { CreatedSource, SourceEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
@@ -11,6 +12,7 @@ const KEY_BYTES = 32;
 const FIELDS: PatchRules<SourceOptions> = {
   name: 'cannot be changed',
   writeKey: 'can only be changed with rotateKey()',
+  metadata: true,
 };
 
 /** A new source. Its write key is generated unless given. */
@@ -74,8 +76,9 @@ export class SourceManager extends EntryManager<'source', SourceEntry> {
   }
 
   protected show({ document, name, origin, fault }: ReadableEntry<'source'>): SourceEntry {
-    const { previous, createdAt, updatedAt } = document;
-    return { name, origin, fault, createdAt, updatedAt, previousKeyUntil: previous?.until };
+    const { options, previous, createdAt, updatedAt } = document;
+    const metadata = isMetadata(options.metadata) ? { metadata: { ...options.metadata } } : {};
+    return { name, ...metadata, origin, fault, createdAt, updatedAt, previousKeyUntil: previous?.until };
   }
 }
 

@@ -197,6 +197,7 @@ export class StoredRegistry extends Registry {
     // A pause holds for the last valid document too.
     const last = live && withoutExpired(current ? { ...live, pauses: current.pauses } : live, now);
     entry.live = entry.fault === undefined ? current : last;
+    this.index(kind, entry.name, current?.options);
     if (entry.live && (!live || essenceOf(live) !== essenceOf(entry.live))) this.use(kind, entry.live);
     const isSettled = !entry.isStale && entry.fault !== KEY_TAKEN && !current?.previous && !entry.live?.previous;
     if (isSettled) this.#unsettled.delete(entry);

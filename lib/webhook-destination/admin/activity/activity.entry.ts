@@ -24,7 +24,7 @@ export interface ActivityEntry extends Omit<KeptEntry, 'users'> {
 export interface ActivityQuery {
   /** An action, or what one begins with, up to a dot. */
   what?: string | undefined;
-  /** Name of a token or user, an address, or how the caller signed in. */
+  /** Name of a token, user or tenant, an address, or how the caller signed in. */
   who?: string | undefined;
   /** Name or id that the action concerns. */
   target?: string | undefined;
@@ -47,9 +47,9 @@ export function toEntry({ users: _users, ...entry }: KeptEntry): ActivityEntry {
 }
 
 export function isAbout({ what, who, target, userId }: ActivityQuery, entry: KeptEntry): boolean {
-  const { action, by, user, address, users } = entry;
+  const { action, by, tenant, user, address, users } = entry;
   if (what !== undefined && action !== what && !action.startsWith(`${what}.`)) return false;
-  if (who !== undefined && ![by, user, address].includes(who)) return false;
+  if (who !== undefined && ![by, tenant, user, address].includes(who)) return false;
   if (target !== undefined && entry.target !== target) return false;
   return userId === undefined || (users !== undefined && isOf(users, userId));
 }

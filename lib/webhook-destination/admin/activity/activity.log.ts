@@ -12,13 +12,14 @@ import { isRefusal, RefusalCounter } from './refusal.counter.js';
 export const ACTIVITY_AGE = 90 * 24 * 60 * 60_000;
 
 /**
- * The entries are in three logs, so that refusals of unknown callers, which anybody can cause, and deletions, of which an
- * application may request many, push out no others.
+ * The entries are in four logs, so that refusals of unknown callers, which anybody can cause, deletions, of which an
+ * application may request many, and what tenants do in the portal push out no others.
  */
 const ACTIONS: KeptLog = { name: 'activity', age: ACTIVITY_AGE, count: 10_000 };
 const DELETIONS: KeptLog = { name: 'activity-deletions', age: ACTIVITY_AGE, count: 10_000 };
 const REFUSALS: KeptLog = { name: 'activity-refusals', age: ACTIVITY_AGE, count: 2_000 };
-const LOGS = [ACTIONS, DELETIONS, REFUSALS];
+const TENANTS: KeptLog = { name: 'activity-tenants', age: ACTIVITY_AGE, count: 10_000 };
+const LOGS = [ACTIONS, DELETIONS, REFUSALS, TENANTS];
 
 /** Entries that a search reads of each log at once, before others have their turn. */
 const READ = 100;
@@ -85,12 +86,12 @@ export class ActivityLog {
   private keep(entry: AuditEntry): void {
     if (isRefusal(entry)) {
       const counted = this.refusals.count(entry);
-      this.writer.put(entry.by === undefined ? REFUSALS : ACTIONS, counted.id, counted);
+      this.writer.put(entry.by === undefined ? REFUSALS : logOf(entry), counted.id, counted);
       return;
     }
     // The proof of a deletion has the id of the deletion, which its notifications and receipts have.
     const id = entry.deletion ? entry.target! : createLogId(entry.at);
-    this.writer.put(entry.deletion ? DELETIONS : ACTIONS, id, toKept(id, entry));
+    this.writer.put(entry.deletion ? DELETIONS : logOf(entry), id, toKept(id, entry));
   }
 
   /** Returns the next entries of all logs together, newest first, and whether there are no others. */
@@ -103,4 +104,8 @@ export class ActivityLog {
     const found = records.filter(({ id }) => id >= last).map(({ text }) => JSON.parse(text) as KeptEntry);
     return { found, isLast: full.length === 0 };
   }
+}
+
+function logOf({ by }: AuditEntry): KeptLog {
+  return by === 'portal' ? TENANTS : ACTIONS;
 }

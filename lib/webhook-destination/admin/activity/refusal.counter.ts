@@ -35,9 +35,9 @@ export class RefusalCounter {
 
   /** Returns the entry of a caller; undefined if there are too many. */
   private find(entry: AuditEntry): (KeptEntry & { count: number }) | undefined {
-    const { action, by, user, address, details } = entry;
+    const { action, by, tenant, user, address, details } = entry;
     const isOthers = address === OTHERS;
-    const key = JSON.stringify(isOthers ? [OTHERS] : [action, by, user, address, details?.code]);
+    const key = JSON.stringify(isOthers ? [OTHERS] : [action, by, tenant, user, address, details?.code]);
     const found = this.entries.get(key);
     if (found || (!isOthers && by === undefined && this.entries.size >= MAX_CALLERS)) return found;
     const kept = { ...toKept(createLogId(entry.at), entry), count: 0 };

@@ -7,7 +7,7 @@ import { PAGE_FIELDS } from './query.reader.js';
 
 const SEARCH_FIELDS: Record<string, string> = {
   what: 'an action, such as user.delete, or its beginning up to a dot, such as destination',
-  who: 'name of a token or user, an address, or how the caller signed in',
+  who: 'name of a token, user or tenant, an address, or how the caller signed in',
   target: 'name or id of the destination, source, delivery, replay or deletion that the action concerns',
   userId: 'user whose data was deleted',
   from: 'at this time or later: ms since the epoch, or ISO 8601',

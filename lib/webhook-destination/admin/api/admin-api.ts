@@ -1,9 +1,14 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-
 import type { ApplicationConfig, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
 import { OptionsError } from '../../../common/options.error.js';
-import { claimPath, HttpMount, pathOf, type PlatformPair, withoutOrigin } from '../../http/http.mount.js';
+import {
+  type Answerer,
+  below,
+  claimPath,
+  pathOf,
+  serveBeforeRoutes,
+  withGlobalPrefix,
+} from '../../http/http.mount.js';
 import type { ControllerRoute } from '../../http/route.controller.js';
 import { RefusalKeeper } from '../../observe/refusal.keeper.js';
 import { RelaySeries } from '../../observe/relay-series.js';
@@ -22,6 +27,7 @@ import { DestinationRanking } from './destination.ranking.js';
 import { explainRoute } from './explain.routes.js';
 import { LastFailures } from './last-failures.js';
 import { eventRoute, metricsRoute, overviewRoutes } from './overview.routes.js';
+import { portalRoutes } from './portal.routes.js';
 import { refusalRoutes } from './refusal.routes.js';
 import { registryRoutes } from './registry.routes.js';
 import { ReplayJobs } from './replay.jobs.js';
@@ -36,11 +42,6 @@ const API_PATH = `${DASHBOARD_PATH}/api`;
 
 /** Divides a URL at the path of the API, which a global prefix may precede. */
 const AFTER_API_PATH = new RegExp(`${API_PATH}/(.*)`, 's');
-
-type Exchange = [request: IncomingMessage, response: ServerResponse, platform: PlatformPair];
-
-/** Answers a request. */
-type Answerer = (...exchange: Exchange) => Promise<void>;
 
 /** The admin routes of one module: `POST /<prefix>/delete`, the API with its live feed and its figures, the dashboard. */
 export class AdminApi {
@@ -87,6 +88,7 @@ export class AdminApi {
       explainRoute(relay),
       ...registryRoutes(relay, own, series, ranking),
       ...refusalRoutes(own, series),
+      ...(own.portalLinks ? portalRoutes(own.portalLinks) : []),
       ...(this.mcp ? [this.mcp.route] : []),
     ];
     this.endpoint = new ApiEndpoint(routes, own.deletion, gate, own.audit);
@@ -115,8 +117,7 @@ export class AdminApi {
     if (!claimPath(this.host, API_PATH)) {
       throw fault(`must be set in only one module of the application: another module already has ${API_PATH}`);
     }
-    const prefix = config.getGlobalPrefix().replace(/^\/+|\/+$/g, '');
-    const bases = (this.bases = [DASHBOARD_PATH, ...(prefix === '' ? [] : [`/${prefix}${DASHBOARD_PATH}`])]);
+    const bases = (this.bases = withGlobalPrefix(DASHBOARD_PATH, config.getGlobalPrefix()));
     this.serve(({ url }) => {
       const rest = below(url, bases);
       if (rest === undefined) return undefined;
@@ -185,24 +186,11 @@ export class AdminApi {
     ];
   }
 
-  private serve(find: (request: IncomingMessage) => Answerer | undefined): void {
+  private serve(find: Parameters<typeof serveBeforeRoutes>[1]): void {
     const platform = this.host.httpAdapter?.getType() ?? 'none';
     if (!['express', 'fastify', 'none'].includes(platform)) throw fault(`needs Express or Fastify, not ${platform}`);
-    const mount = new HttpMount(this.host, {
-      find,
-      handle: (answer: Answerer, ...exchange: Exchange) => answer(...exchange),
-    });
-    mount.onExpress();
-    mount.onFastify('preParsing');
+    serveBeforeRoutes(this.host, find);
   }
-}
-
-/** Returns the part of the URL after one of the bases, with the query; undefined for any other path. */
-function below(url: string | undefined, bases: string[]): string | undefined {
-  const whole = withoutOrigin(url);
-  const path = pathOf(whole);
-  const base = bases.find((candidate) => path === candidate || path.startsWith(`${candidate}/`));
-  return base === undefined ? undefined : whole.slice(base.length);
 }
 
 const fault = (rule: string) => new OptionsError('WebhookDestinationModule', [`admin ${rule}`]);

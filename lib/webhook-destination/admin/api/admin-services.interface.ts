@@ -7,6 +7,7 @@ import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/de
 import type { ResubmissionRequest, ResubmissionResult } from '../../queue/kept-refusals.js';
 import type { DeliveryQueue } from '../../queue/delivery.queue.js';
 import type { QueueFigures } from '../../observe/queue.figures.js';
+import type { PortalLinks } from '../../portal/portal.links.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
 import type { ActivityLog } from '../activity/activity.log.js';
@@ -39,6 +40,8 @@ export interface AdminProcess {
   readonly resubmission: { run(request: ResubmissionRequest): Promise<ResubmissionResult> };
   readonly explainer: { explainDelivery(record: DeliveryRecord): Promise<object> };
   readonly metrics: readonly Metric[];
+  /** Undefined without the option `portal`. */
+  readonly portalLinks: Pick<PortalLinks, 'link'> | undefined;
   readonly audit: AuditLog;
   readonly activity: Pick<ActivityLog, 'search' | 'find'>;
   readonly receipts: Pick<DeletionReceipts, 'read'>;

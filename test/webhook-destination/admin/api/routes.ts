@@ -41,6 +41,7 @@ export const ROUTES: [method: string, path: string, changes: boolean][] = [
   ['DELETE', 'users/u1', true],
   ['POST', 'deletions', true],
   ['POST', 'deletions/preview', false],
+  ['POST', 'portal/links', false],
   ['GET', 'activity', false],
   ['GET', 'activity/1', false],
 ];

@@ -10,13 +10,16 @@ import { platforms } from '../../../support/platforms.js';
 import { ROUTES } from './routes.js';
 import { followAudit, OWN_PAGE, READ_TOKEN, startApi, TOKEN, track } from './support.js';
 
+/** With these options there is every route. */
+const EVERY = { options: { registry: 'store', portal: { secret: 'portal-secret-of-the-tests-of-32-bytes' } } } as const;
+
 const bodyOf = (method: string) => (method === 'GET' ? undefined : {});
 
 describe.each(platforms)('The gate of the API on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
 
   it('has a row here for every route', async () => {
-    const { app } = await startApi(cleanUp, createAdapter());
+    const { app } = await startApi(cleanUp, createAdapter(), EVERY);
     const { DocumentBuilder, SwaggerModule } = await import('@nestjs/swagger');
     const { paths } = SwaggerModule.createDocument(app, new DocumentBuilder().build());
     const documented = Object.entries(paths)
@@ -30,7 +33,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
   });
 
   it('refuses every route to those without a token or session, and to pages of other sites', async () => {
-    const { ask } = await startApi(cleanUp, createAdapter());
+    const { ask } = await startApi(cleanUp, createAdapter(), EVERY);
     const unknown = randomBytes(32).toString('base64url');
     for (const [method, path] of [...ROUTES, ['GET', 'no-such-route'], ['PUT', 'overview']] as const) {
       const body = bodyOf(method);
@@ -51,7 +54,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
 
   it('refuses every route to a wrong token', async () => {
     // Each answer takes 250 ms, and an address has few of them: the others are 429.
-    const { ask } = await startApi(cleanUp, createAdapter());
+    const { ask } = await startApi(cleanUp, createAdapter(), EVERY);
     const statuses = await Promise.all(
       ROUTES.map(([method, path]) =>
         ask(method, path, { body: bodyOf(method), token: `${TOKEN}x` }).then(({ status }) => status),
@@ -62,7 +65,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
   });
 
   it('lets those look who may look, and change nothing', async () => {
-    const { ask, relay } = await startApi(cleanUp, createAdapter());
+    const { ask, relay } = await startApi(cleanUp, createAdapter(), EVERY);
     for (const [method, path, changes] of ROUTES) {
       const response = await ask(method, path, { body: bodyOf(method), token: READ_TOKEN });
       if (changes) expect([method, path, response.status]).toEqual([method, path, 403]);
@@ -73,7 +76,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
   });
 
   it('wants JSON of every change', async () => {
-    const { ask } = await startApi(cleanUp, createAdapter());
+    const { ask } = await startApi(cleanUp, createAdapter(), EVERY);
     for (const [method, path] of ROUTES.filter(([verb]) => verb !== 'GET')) {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
         const { status } = await ask(method, path, { body: 'a=1', headers: { 'Content-Type': type } });

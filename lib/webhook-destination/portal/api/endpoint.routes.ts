@@ -1,0 +1,198 @@
+import { RateLimiter } from '../../http/rate.limiter.js';
+import { refuseUntil } from '../../http/request.error.js';
+import type { DestinationManager } from '../../registry/destination.manager.js';
+import { originOf } from '../../registry/new-origin.rules.js';
+import type { DestinationEntry } from '../../registry/registry-entry.interface.js';
+import { showAttempt } from '../attempt.view.js';
+import { type ShownEndpoint, showEndpoint, showSecrets } from '../endpoint.view.js';
+import { type EventCatalogue, generateSecret } from '../merge-placeholders.js';
+import type { OpaqueIds } from '../opaque-ids.js';
+import type { TenantDeliveries } from '../tenant.deliveries.js';
+import type { TenantEndpoints } from '../tenant.endpoints.js';
+import { readDescription, readEvent, readFields, readSignature, readUrl } from './portal.fields.js';
+import type { PortalRequest, PortalRoute } from './portal.route.js';
+import * as schemas from './portal.schemas.js';
+
+/** Tests allowed for a tenant: each sends a request to a URL of the tenant's choice, and shows what happened. */
+const TESTS = { limit: 30, ttl: 60_000 };
+
+/** Routes of endpoints. */
+export function endpointRoutes(
+  manager: DestinationManager,
+  endpoints: TenantEndpoints,
+  deliveries: TenantDeliveries,
+  catalogue: EventCatalogue,
+  ids: OpaqueIds,
+): PortalRoute[] {
+  const tests = new RateLimiter(TESTS);
+  const find = ({ caller, params }: PortalRequest) => endpoints.find(caller.tenant, params.id!);
+  const show = (entry: DestinationEntry): Promise<ShownEndpoint> => showEndpoint(entry, manager, ids);
+  const change = (
+    verb: string,
+    summary: string,
+    run: (name: string) => Promise<DestinationEntry>,
+  ): PortalRoute => ({
+    method: 'POST',
+    path: `endpoints/:id/${verb}`,
+    access: 'write',
+    summary,
+    answer: schemas.ENDPOINT,
+    handle: async (request) => {
+      readFields(request.body);
+      const { name } = await find(request);
+      const entry = await run(name);
+      request.audit({ action: `endpoint.${verb}`, target: name });
+      return show(entry);
+    },
+  });
+  return [
+    {
+      method: 'GET',
+      path: 'endpoints',
+      access: 'read',
+      summary: 'All endpoints, the oldest first',
+      answer: schemas.ENDPOINTS,
+      handle: async ({ caller }) => ({
+        endpoints: await Promise.all((await endpoints.list(caller.tenant)).map(show)),
+      }),
+    },
+    {
+      method: 'POST',
+      path: 'endpoints',
+      access: 'write',
+      summary: 'Create an endpoint; the answer has its secret',
+      schema: schemas.NEW_ENDPOINT,
+      answer: schemas.ENDPOINT_WITH_SECRET,
+      handle: async ({ caller, body, audit }) => {
+        const given = readFields(body, 'url', 'events', 'description', 'signature');
+        const scheme = readSignature(given.signature) ?? 'v1';
+        const { entry, secret } = await endpoints.create(
+          caller.tenant,
+          {
+            url: readUrl(given.url),
+            events: given.events as string[] | null | undefined,
+            description: readDescription(given.description),
+          },
+          scheme,
+        );
+        audit({ action: 'endpoint.create', target: entry.name, details: changesOf(given) });
+        return { ...(await show(entry)), ...(scheme === 'v1' && { secret }) };
+      },
+    },
+    {
+      method: 'GET',
+      path: 'endpoints/:id',
+      access: 'read',
+      summary: 'One endpoint, with the numbers of its deliveries',
+      answer: schemas.ENDPOINT_WITH_COUNTS,
+      handle: async (request) => {
+        const entry = await find(request);
+        return { ...(await show(entry)), counts: await deliveries.count(entry) };
+      },
+    },
+    {
+      method: 'PATCH',
+      path: 'endpoints/:id',
+      access: 'write',
+      summary: 'Change fields of an endpoint',
+      schema: schemas.ENDPOINT_CHANGES,
+      answer: schemas.ENDPOINT,
+      handle: async (request) => {
+        const { name } = await find(request);
+        const { url, events, description } = readFields(request.body, 'url', 'events', 'description');
+        const entry = await endpoints.update(name, {
+          url: url === undefined ? undefined : readUrl(url),
+          events: events as string[] | null | undefined,
+          description: readDescription(description),
+        });
+        request.audit({ action: 'endpoint.update', target: name, details: changesOf(request.body) });
+        return show(entry);
+      },
+    },
+    {
+      method: 'DELETE',
+      path: 'endpoints/:id',
+      access: 'write',
+      summary: 'Remove an endpoint; what was not delivered is not sent any more',
+      answer: schemas.REMOVED,
+      handle: async (request) => {
+        const { name } = await find(request);
+        await manager.remove(name);
+        request.audit({ action: 'endpoint.remove', target: name });
+        return { removed: true };
+      },
+    },
+    change('pause', 'Queue its events without sending them', (name) => manager.pause(name)),
+    change('resume', 'Send what was queued while it was paused', (name) => manager.resume(name)),
+    // MERGE: `enable` of DestinationManager.
+    change('enable', 'Enable an endpoint that was disabled', (name) => enable(manager, name)),
+    {
+      method: 'POST',
+      path: 'endpoints/:id/rotate-secret',
+      access: 'write',
+      summary: 'Rotate the secret; both secrets sign until the overlap ends',
+      schema: schemas.ROTATION,
+      answer: schemas.ENDPOINT_WITH_SECRET,
+      handle: async (request) => {
+        const entry = await find(request);
+        const { name } = entry;
+        const { overlap, signature } = readFields(request.body, 'overlap', 'signature');
+        const present = (await show(entry)).signature;
+        const scheme = readSignature(signature) ?? (present === 'none' ? 'v1' : present);
+        const secret = generateSecret(scheme);
+        const rotated = await manager.rotateSecret(name, {
+          secret,
+          ...(overlap !== undefined && { overlap: overlap as number }),
+        });
+        request.audit({ action: 'endpoint.rotate-secret', target: name, details: { overlap, signature } });
+        return { ...(await show(rotated)), ...(scheme === 'v1' && { secret }) };
+      },
+    },
+    {
+      method: 'GET',
+      path: 'endpoints/:id/secret',
+      access: 'write',
+      summary: 'The secret, or the public key; recorded in the audit log',
+      answer: schemas.SECRETS,
+      handle: async (request) => {
+        const { name } = await find(request);
+        const secrets = await showSecrets(name, manager);
+        request.audit({ action: 'endpoint.secret', target: name });
+        return secrets;
+      },
+    },
+    {
+      method: 'POST',
+      path: 'endpoints/:id/test',
+      access: 'write',
+      summary: 'Send an example of an event now, outside the queue',
+      schema: schemas.TEST,
+      answer: schemas.TESTED,
+      handle: async (request) => {
+        const { name } = await find(request);
+        const event = readEvent(readFields(request.body, 'event').event);
+        refuseUntil(tests.count(request.caller.tenant), 'too many tests', 'event');
+        const example = { ...catalogue.find(event)?.example, type: 'track', event, messageId: undefined };
+        const { messageId: _repeated, ...message } = example; // receivers would take the next test for the same one
+        const attempt = await manager.test(name, message);
+        request.audit({ action: 'endpoint.test', target: name, details: { event } });
+        return { attempt: showAttempt(attempt) };
+      },
+    },
+  ];
+}
+
+/** Returns what the audit log has of a body: of the URL, the origin. */
+function changesOf({ url, events, description, signature }: Record<string, unknown>): Record<string, unknown> {
+  return {
+    ...(url !== undefined && { origin: originOf(url) }),
+    ...(events !== undefined && { events }),
+    ...(description !== undefined && { description: '***' }),
+    ...(signature !== undefined && { signature }),
+  };
+}
+
+function enable(manager: DestinationManager, name: string): Promise<DestinationEntry> {
+  const { enable: run } = manager as unknown as { enable?: (name: string) => Promise<DestinationEntry> };
+  return run ? run.call(manager, name) : manager.resume(name);
+}

@@ -1,0 +1,57 @@
+import type { QueryReader } from '../../admin/api/query.reader.js';
+import type { AuditEntry } from '../../admin/audit.log.js';
+import type { CountedCaller } from '../../admin/caller.quota.js';
+import type { ControllerRoute, Schema } from '../../http/route.controller.js';
+import type { PortalCaller } from '../portal.gate.js';
+import type { PortalAccess } from '../portal.token.js';
+
+/** Descriptions of the responses of every route. */
+const ANSWERS: Record<number, string> = {
+  200: 'Done',
+  400: 'A field breaks a rule; the answer names both',
+  401: 'No token, a wrong one, or one of a link that has expired or was revoked',
+  403: 'The link may only read',
+  404: 'The tenant has no endpoint or delivery with this id',
+  429: 'Too much is in progress for the tenant, or for all tenants',
+  503: 'The queue is unavailable',
+};
+
+/** An authenticated and parsed request to the portal's API. */
+export interface PortalRequest {
+  caller: PortalCaller;
+  /** The caller, as limits count it. */
+  counted: CountedCaller;
+  /** Path parameters of the route, decoded. */
+  params: Record<string, string>;
+  query: QueryReader;
+  /** The object in the body; empty if the request has none. */
+  body: Record<string, unknown>;
+  /** Records an action in the audit log. */
+  audit: (entry: Pick<AuditEntry, 'action' | 'target' | 'details'>) => void;
+}
+
+/** A route of the portal's API. Its path is below `/relay/portal/api`. */
+export interface PortalRoute extends Pick<ControllerRoute, 'method' | 'path' | 'summary' | 'query' | 'schema'> {
+  access: PortalAccess;
+  /** Schema of the answer. */
+  answer: Schema;
+  handle: (request: PortalRequest) => object | Promise<object>;
+}
+
+/** Returns what the application's OpenAPI document has of a route. */
+export function describePortalRoute(route: PortalRoute): Omit<ControllerRoute, 'handle'> {
+  const { method, path, summary, query, schema, answer } = route;
+  const words = path.replace(/:/g, 'by-').split(/[/-]/);
+  const named = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return {
+    method,
+    path,
+    summary,
+    operationId: `relay_portal_${method.toLowerCase()}${named}`,
+    authorization: 'Bearer',
+    schema,
+    query,
+    answers: ANSWERS,
+    answer,
+  };
+}

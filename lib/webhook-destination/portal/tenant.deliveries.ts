@@ -1,0 +1,137 @@
+import type { CountedCaller } from '../admin/caller.quota.js';
+import { RequestError } from '../http/request.error.js';
+import type { MessageExplainer } from '../message.explainer.js';
+import type { QueueFigures } from '../observe/queue.figures.js';
+import { type DeliveryRecord, isReplayable } from '../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../queue/delivery.queue.js';
+import type { DeliverySearch } from '../queue/delivery-search.js';
+import { type DestinationManager } from '../registry/destination.manager.js';
+import { toLiveDestination } from '../registry/entry.document.js';
+import type { DestinationEntry } from '../registry/registry-entry.interface.js';
+import {
+  SHOWN_STATES,
+  type ShownDelivery,
+  type ShownState,
+  type ShownWholeDelivery,
+  showDeliveries,
+  showWholeDelivery,
+} from './delivery.view.js';
+import type { OpaqueIds } from './opaque-ids.js';
+import { type TenantEndpoints, unknown } from './tenant.endpoints.js';
+
+/** Maximum number of deliveries that one request replays. */
+const MAX_REPLAYED = 10_000;
+
+/** Selects deliveries of an endpoint. */
+export interface TenantSearch {
+  state?: ShownState | undefined;
+  event?: string | undefined;
+  /** Accepted at this time or later, in ms since the epoch. */
+  since?: number | undefined;
+  cursor?: string | undefined;
+  limit: number;
+}
+
+/** Numbers of deliveries of an endpoint. */
+export interface EndpointCounts {
+  waiting: number;
+  delivered: number;
+  dead: number;
+}
+
+/** The deliveries to the endpoints of tenants. */
+export class TenantDeliveries {
+  constructor(
+    private readonly queue: Pick<DeliveryQueue, 'list' | 'replay' | 'replayFound' | 'searches'>,
+    private readonly figures: Pick<QueueFigures, 'counts'>,
+    private readonly explainer: Pick<MessageExplainer, 'endOf'>,
+    private readonly manager: Pick<DestinationManager, 'documentOf'>,
+    private readonly endpoints: TenantEndpoints,
+    private readonly ids: OpaqueIds,
+  ) {}
+
+  /**
+   * Returns the next deliveries of an endpoint, newest first; of those that wait, first the ones without an attempt.
+   *
+   * @throws {RequestError} 400 for a cursor of another search
+   */
+  async search(
+    { name }: DestinationEntry,
+    tenant: string,
+    { state, event, since, cursor, limit }: TenantSearch,
+    caller: CountedCaller,
+  ): Promise<{ deliveries: ShownDelivery[]; cursor?: string | undefined }> {
+    const states: readonly (DeliverySearch['state'] | undefined)[] = state ? SHOWN_STATES[state] : [undefined];
+    let { index, after } = this.readCursor(tenant, cursor, states.length);
+    const found: DeliveryRecord[] = [];
+    let isTimely = true;
+    while (index < states.length && found.length < limit && isTimely) {
+      const search = { destination: name, state: states[index], event, acceptedFrom: since };
+      const portion = await this.queue.searches.search(search, { limit: limit - found.length, after }, caller);
+      found.push(...portion.deliveries);
+      after = portion.next;
+      isTimely = after === undefined; // otherwise the portion is full, or took its time
+      if (isTimely) index++;
+    }
+    const deliveries = await showDeliveries(found, tenant, this.ids);
+    return index === states.length
+      ? { deliveries }
+      : { deliveries, cursor: this.ids.conceal(tenant, `${index} ${after ?? ''}`) };
+  }
+
+  /**
+   * Returns the delivery of a tenant with this id.
+   *
+   * @throws {RequestError} 404
+   */
+  async find(tenant: string, id: string): Promise<ShownWholeDelivery> {
+    const record = await this.read(tenant, id);
+    const { givesUpAt } = this.explainer.endOf(
+      record,
+      toLiveDestination(await this.manager.documentOf(record.destination)),
+    );
+    return showWholeDelivery(record, givesUpAt, tenant, this.ids);
+  }
+
+  /**
+   * Sends a delivery again. Resolves with what it was.
+   *
+   * @throws {RequestError} 404, or 409 for one that is due or being sent
+   */
+  async replay(tenant: string, id: string): Promise<DeliveryRecord> {
+    const record = await this.read(tenant, id);
+    const { state } = record;
+    if (isReplayable(state) && (await this.queue.replay({ id: record.id, state })) > 0) return record;
+    throw new RequestError('delivery_not_replayed', 'the delivery is due, or is being sent', 'id');
+  }
+
+  /** Sends the dead deliveries of an endpoint again that were accepted since a time, at most 10,000. */
+  replaySince({ name }: DestinationEntry, since: number, caller: CountedCaller) {
+    const search = { destination: name, state: 'dead', acceptedFrom: since } as const;
+    return this.queue.replayFound(search, MAX_REPLAYED, caller);
+  }
+
+  /** Counts the deliveries of an endpoint. */
+  async count({ name }: DestinationEntry): Promise<EndpointCounts> {
+    const counts = { waiting: 0, delivered: 0, dead: 0 };
+    for (const { destination, state, count } of await this.figures.counts()) {
+      if (destination === name) counts[state === 'delivered' || state === 'dead' ? state : 'waiting'] += count;
+    }
+    return counts;
+  }
+
+  private async read(tenant: string, id: string): Promise<DeliveryRecord> {
+    const revealed = this.ids.reveal(tenant, id);
+    const [record] = revealed === undefined ? [] : await this.queue.list({ id: revealed });
+    return record && (await this.endpoints.findNamed(tenant, record.destination)) ? record : unknown();
+  }
+
+  private readCursor(tenant: string, cursor: string | undefined, states: number): { index: number; after?: string } {
+    if (cursor === undefined) return { index: 0 };
+    const [, index, after] = /^(\d) (.*)$/s.exec(this.ids.reveal(tenant, cursor) ?? '') ?? [];
+    if (index === undefined || Number(index) >= states) {
+      throw new RequestError('query_invalid', 'cursor must be that of an earlier answer', 'cursor');
+    }
+    return { index: Number(index), ...(after !== '' && { after: after! }) };
+  }
+}

@@ -1,0 +1,252 @@
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
+import { verifyStandardWebhook } from 'nestjs-analytics-relay';
+import { describe, expect, it } from 'vitest';
+
+import { useCleanUps } from '../../support/clean-ups.js';
+import { onExpress, platforms } from '../../support/platforms.js';
+import { Receiver } from '../../support/receiver.js';
+import { startPortal, track } from './support.js';
+
+const URL_OF_NOBODY = 'https://receiver.example/hook';
+
+describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapter }) => {
+  const afterwards = useCleanUps();
+
+  it('are created, changed, paused, rotated and removed by their tenant', async () => {
+    const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
+    const acme = as(await tokenOf('acme'));
+    const { secret, ...created } = await acme('POST', 'endpoints', {
+      url: `${receiver.url}?key=4711`,
+      events: ['Order *'],
+      description: 'Orders',
+    });
+    expect(secret).toMatch(/^whsec_/);
+    expect(created).toEqual({
+      id: expect.stringMatching(/^ep_[\w-]{20}$/),
+      url: `${receiver.url}?key=4711`,
+      description: 'Orders',
+      events: ['Order *'],
+      state: 'active',
+      signature: 'v1',
+      createdAt: expect.any(Number),
+    });
+    expect(await acme('GET', 'endpoints')).toEqual({ endpoints: [created] });
+    const path = `endpoints/${created.id}`;
+    expect(await acme('GET', path)).toEqual({ ...created, counts: { waiting: 0, delivered: 0, dead: 0 } });
+    expect(await acme('GET', `${path}/secret`)).toEqual({ secret });
+
+    const changed = await acme('PATCH', path, { events: null, description: 'All' });
+    expect(changed).toEqual({ ...created, events: null, description: 'All' });
+    expect(await acme('PATCH', path, {})).toEqual(changed);
+    expect(await acme('POST', `${path}/pause`)).toMatchObject({ state: 'paused' });
+    expect(await acme('POST', `${path}/resume`, {})).toMatchObject({ state: 'active' });
+
+    const rotated = await acme('POST', `${path}/rotate-secret`, { overlap: 60_000 });
+    expect(rotated).toMatchObject({ id: created.id, signature: 'v1', previousSecretUntil: expect.any(Number) });
+    expect(await acme('GET', `${path}/secret`)).toEqual({
+      secret: rotated.secret,
+      previous: secret,
+      previousSecretUntil: rotated.previousSecretUntil,
+    });
+    await relay.accept('wk_acme', [track('m1', { event: 'Anything' })]);
+    const [{ raw, headers }] = (await receiver.received(1)) as [{ raw: Buffer; headers: Record<string, string> }];
+    for (const one of [secret, rotated.secret]) expect(verifyStandardWebhook(raw, headers, one!)).toBe(true);
+
+    // The operator sees it as a destination of the tenant.
+    const [entry] = await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' });
+    expect(entry).toMatchObject({
+      name: expect.stringMatching(/^portal-[\w-]{24}$/),
+      integration: 'Webhooks',
+      sources: ['acme'],
+      types: ['track'],
+      metadata: { tenant: 'acme', description: 'All' },
+    });
+    expect(await acme('DELETE', path)).toEqual({ removed: true });
+    expect(await acme('GET', 'endpoints')).toEqual({ endpoints: [] });
+  });
+
+  it('are what the application created for the tenant as well', async () => {
+    const { relay, receiver, tokenOf, as, refused } = await startPortal(afterwards, createAdapter());
+    const token = await tokenOf('acme');
+    await relay.destinations.create({
+      name: 'acme/orders',
+      urls: [receiver.url],
+      sources: ['acme', 'shop'],
+      headers: { 'X-Key': 'of-the-application' },
+      metadata: { tenant: 'acme' },
+    });
+    const { endpoints } = await as(token)('GET', 'endpoints');
+    expect(endpoints).toMatchObject([{ url: receiver.url, signature: 'v1', description: '' }]);
+    expect(JSON.stringify(endpoints)).not.toMatch(/acme|shop|of-the-application/);
+    const path = `endpoints/${endpoints[0]!.id as string}`;
+    await as(token)('PATCH', path, { url: `${receiver.url}2` });
+    // Its headers must not reach a receiver that the tenant chooses.
+    expect(await refused(token)('PATCH', path, { url: URL_OF_NOBODY })).toMatchObject({
+      status: 400,
+      field: 'url',
+      message: 'url cannot be on another origin: the application has set headers for this endpoint',
+    });
+    expect((await relay.destinations.get('acme/orders'))!.sources).toEqual(['acme', 'shop']);
+  });
+
+  it('keep their secret at another origin, because it is that of the tenant', async () => {
+    const { receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
+    const other = await Receiver.start();
+    afterwards(() => other.stop());
+    const acme = as(await tokenOf('acme'));
+    const { id, secret } = await acme('POST', 'endpoints', { url: receiver.url });
+    const { previousSecretUntil } = await acme('POST', `endpoints/${id}/rotate-secret`, {});
+    expect(await acme('PATCH', `endpoints/${id}`, { url: other.url })).toMatchObject({ url: other.url, previousSecretUntil });
+    expect(await acme('GET', `endpoints/${id}/secret`)).toMatchObject({ previous: secret });
+  });
+
+  it('receive the messages of the sources of their tenant, also of later ones, and of no other', async () => {
+    const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
+    await as(await tokenOf('acme'))('POST', 'endpoints', { url: `${receiver.url}/acme` });
+    await as(await tokenOf('globex'))('POST', 'endpoints', { url: `${receiver.url}/globex` });
+    const { writeKey } = await relay.sources.create({ name: 'acme-us', metadata: { tenant: 'acme' } });
+    const accept = (key: string, id: string) => relay.accept(key, [track(id)]);
+    await accept('wk_acme', 'a1');
+    await accept('wk_globex', 'g1');
+    await accept(writeKey!, 'a2');
+    await accept('wk_shop', 's1'); // to the operator
+    const receivedBy = (path: string) =>
+      receiver.webhooks.filter((webhook) => webhook.path === path).map(({ body }) => body.messageId);
+    await receiver.received(4);
+    expect(receivedBy('/hook/acme').sort()).toEqual(['a1', 'a2']);
+    expect(receivedBy('/hook/globex')).toEqual(['g1']);
+
+    // A source of the same name may later be that of another tenant.
+    await relay.sources.update('acme-us', { metadata: { tenant: 'globex' } });
+    await accept(writeKey!, 'g2');
+    await receiver.received(5);
+    expect(receivedBy('/hook/acme')).toHaveLength(2);
+    expect(receivedBy('/hook/globex')).toEqual(['g1', 'g2']);
+    const explained = await relay.explain(track('x1'), 'acme-us');
+    expect(explained.destinations.filter(({ selected }) => selected)).toHaveLength(1);
+  });
+
+  it('are refused to a tenant without a source, which would receive nothing, or everything', async () => {
+    const { relay, receiver, tokenOf, as, refused } = await startPortal(afterwards, createAdapter());
+    const token = await tokenOf('new');
+    expect(await refused(token)('POST', 'endpoints', { url: receiver.url })).toMatchObject({
+      status: 409,
+      code: 'tenant_without_source',
+    });
+    const { writeKey } = await relay.sources.create({ name: 'new', metadata: { tenant: 'new' } });
+    await as(token)('POST', 'endpoints', { url: receiver.url });
+    await relay.sources.remove('new');
+    await relay.accept('wk_acme', [track('a1')]);
+    expect(await relay.deliveries()).toEqual([]);
+    await relay.sources.create({ name: 'new', writeKey: writeKey!, metadata: { tenant: 'new' } });
+    await relay.accept(writeKey!, [track('n1')]);
+    expect((await receiver.received(1))[0]!.body.messageId).toBe('n1');
+  });
+
+  it('are no more than the limit, whatever runs at a time, and have its rate limit', async () => {
+    const rateLimit = { requests: 5, per: 1_000 };
+    const { relay, tokenOf, json, as } = await startPortal(afterwards, createAdapter(), {
+      portal: { limits: { endpoints: 3, rateLimit } },
+    });
+    const token = await tokenOf('acme');
+    const body = { url: URL_OF_NOBODY };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => json('POST', 'endpoints', { token, body })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
+    expect(answers.find(({ status }) => status !== 200)).toMatchObject({
+      status: 409,
+      answer: { code: 'endpoint_limit', message: 'there are 3 endpoints, which is the limit: remove one' },
+    });
+    const entries = await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' });
+    expect(entries.map((entry) => entry.rateLimit)).toEqual([rateLimit, rateLimit, rateLimit]);
+    await as(await tokenOf('globex'))('POST', 'endpoints', body);
+    const { endpoints } = await as(token)('GET', 'endpoints');
+    await as(token)('DELETE', `endpoints/${endpoints[0]!.id as string}`);
+    await as(token)('POST', 'endpoints', body);
+  });
+
+  it('send a test at once, whose attempt says in one word what is wrong', async () => {
+    const { receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
+    const acme = as(await tokenOf('acme'));
+    const { id } = await acme('POST', 'endpoints', { url: receiver.url });
+    const { attempt } = await acme('POST', `endpoints/${id}/test`, { event: 'Order Completed' });
+    expect(attempt).toEqual({ at: expect.any(Number), outcome: 'success', status: 200, duration: expect.any(Number) });
+    expect(receiver.webhooks[0]!.body).toMatchObject({ type: 'track', event: 'Order Completed' });
+
+    const closed = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => closed.once('listening', resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    await acme('PATCH', `endpoints/${id}`, { url: `http://127.0.0.1:${port}/hook` });
+    const failed = await acme('POST', `endpoints/${id}/test`, { event: 'Order Completed' });
+    expect(failed.attempt).toMatchObject({ outcome: 'temporary', error: 'unreachable' });
+    expect(JSON.stringify(failed)).not.toMatch(/127\.0\.0\.1|ECONN/);
+  });
+});
+
+describe.each(onExpress)('What a tenant gives', ({ createAdapter }) => {
+  const afterwards = useCleanUps();
+  const RULE = 'url must not be a private, local or otherwise refused address';
+
+  it('names the field and the rule, and nothing of the operator', async () => {
+    const { tokenOf, refused, as } = await startPortal(afterwards, createAdapter(), {
+      destination: { urls: ['https://receiver.example/operator'] },
+      options: { delivery: { deniedNetworks: ['93.184.216.0/24'], httpsOnly: true } },
+    });
+    const token = await tokenOf('acme');
+    const { id } = await as(token)('POST', 'endpoints', { url: URL_OF_NOBODY });
+    const url = URL_OF_NOBODY;
+    const rows: [method: string, path: string, body: unknown, field: string, message: string][] = [
+      ['POST', 'endpoints', {}, 'url', 'url must be an http or https URL of at most 2000 characters'],
+      ['POST', 'endpoints', { url: 'ftp://receiver.example' }, 'url', 'url must be an http or https URL'],
+      ['POST', 'endpoints', { url: `https://a.example/${'x'.repeat(2_000)}` }, 'url', 'url must be an http or https URL'],
+      ['POST', 'endpoints', { url: 'http://receiver.example' }, 'url', 'url must be an https URL'],
+      ['POST', 'endpoints', { url: 'https://10.0.0.1/' }, 'url', RULE],
+      ['POST', 'endpoints', { url: 'https://[::1]/' }, 'url', RULE],
+      ['POST', 'endpoints', { url: 'https://localhost/' }, 'url', RULE],
+      ['POST', 'endpoints', { url: 'https://93.184.216.34/' }, 'url', RULE],
+      ['POST', 'endpoints', { url: 'https://a:%@receiver.example/' }, 'url', 'url must have user info that is'],
+      ['POST', 'endpoints', { url, events: [] }, 'events', 'events must be an array of 1 to 100'],
+      ['POST', 'endpoints', { url, events: 'Order' }, 'events', 'events must be an array'],
+      ['POST', 'endpoints', { url, description: 'x'.repeat(501) }, 'description', 'description must be a string of at most 500'],
+      ['POST', 'endpoints', { url, signature: 'v2' }, 'signature', "signature must be 'v1' or 'v1a'"],
+      ['POST', 'endpoints', { url, sources: ['shop'] }, 'sources', 'sources is not a field of this request'],
+      ['POST', 'endpoints', { url, metadata: { tenant: 'globex' } }, 'metadata', 'metadata is not a field'],
+      ['PATCH', `endpoints/${id}`, { url: 'https://192.168.0.1/' }, 'url', RULE],
+      ['PATCH', `endpoints/${id}`, { events: [''] }, 'events', 'events must be an array'],
+      ['PATCH', `endpoints/${id}`, { tenant: 'globex' }, 'tenant', 'tenant is not a field of this request'],
+      ['POST', `endpoints/${id}/pause`, { now: true }, 'now', 'now is not a field of this request'],
+      ['POST', `endpoints/${id}/rotate-secret`, { overlap: -1 }, 'overlap', 'overlap must be a whole number of milliseconds'],
+      ['POST', `endpoints/${id}/rotate-secret`, { secret: 'x' }, 'secret', 'secret is not a field of this request'],
+      ['POST', `endpoints/${id}/test`, {}, 'event', 'event must be the name of an event'],
+      ['POST', `endpoints/${id}/replays`, {}, 'since', 'since must be milliseconds since the epoch'],
+      ['POST', `endpoints/${id}/replays`, { since: '1' }, 'since', 'since must be milliseconds since the epoch'],
+      ['GET', `endpoints/${id}/deliveries?state=queued`, undefined, 'state', 'state must be one of waiting, active'],
+      ['GET', `endpoints/${id}/deliveries?limit=0`, undefined, 'limit', 'limit must be a whole number'],
+      ['GET', `endpoints/${id}/deliveries?cursor=1`, undefined, 'cursor', 'cursor must be that of an earlier answer'],
+      ['GET', `endpoints/${id}/deliveries?source=shop`, undefined, 'source', 'source is not a field of this query'],
+      ['GET', 'endpoints?tenant=globex', undefined, 'tenant', 'tenant is not a field of this query'],
+    ];
+    for (const [method, path, body, field, message] of rows) {
+      const answer = await refused(token)(method, path, body);
+      expect([path, body, answer]).toMatchObject([path, body, { status: 400, field }]);
+      expect(answer.message.slice(0, message.length)).toBe(message);
+      expect(answer.message).not.toMatch(/delivery\.|Networks|portal-|Destination/);
+    }
+    expect((await as(token)('GET', 'endpoints')).endpoints).toHaveLength(1);
+  });
+
+  it('must be JSON, of routes that exist', async () => {
+    const { tokenOf, json, ask } = await startPortal(afterwards, createAdapter());
+    const token = await tokenOf('acme');
+    const text = { token, body: 'url=x', headers: { 'Content-Type': 'text/plain' } };
+    expect((await ask('POST', 'endpoints', text)).status).toBe(415);
+    expect(await json('POST', 'endpoints', { token, body: '[]' })).toMatchObject({ status: 400, answer: { field: 'body' } });
+    expect(await json('GET', 'nothing', { token })).toMatchObject({ status: 404, answer: { code: 'route_unknown' } });
+    expect(await json('DELETE', 'endpoints', { token })).toMatchObject({ status: 405 });
+    expect((await ask('GET', 'nothing')).status).toBe(401);
+    const { headers } = await ask('GET', 'session', { token });
+    expect([headers.get('cache-control'), headers.get('access-control-allow-origin')]).toEqual(['no-store', null]);
+  });
+});
