@@ -80,9 +80,10 @@ const borders = [
       ],
       'no-restricted-syntax': [
         'error',
-        ...['JSXText[value=/\\p{L}/u]', 'JSXAttribute[name.name=/^(aria-label|label|title|placeholder|hint|alt)$/] > Literal[value=/\\p{L}{2}/u]'].map(
-          (selector) => ({ selector, message: 'Texts are in portal/words/.' }),
-        ),
+        ...[
+          'JSXText[value=/\\p{L}/u]',
+          'JSXAttribute[name.name=/^(aria-label|label|title|placeholder|hint|alt)$/] > Literal[value=/\\p{L}{2}/u]',
+        ].map((selector) => ({ selector, message: 'Texts are in portal/words/.' })),
       ],
     },
   },

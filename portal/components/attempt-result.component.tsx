@@ -11,8 +11,8 @@ export function AttemptResult({ attempt }: { attempt: Attempt }) {
   return (
     <>
       <p>
-        <span class={`badge ${LOOKS[outcome]}`}>{answerOf(attempt)}</span> {words.attempt[outcome]},{' '}
-        {words.attempt.after(toDuration(duration))}
+        <span class={`badge ${LOOKS[outcome]}`}>{answerOf(attempt)}</span>{' '}
+        {words.attempt[outcome](toDuration(duration))}
       </p>
       {answer && <Answer answer={answer} />}
     </>

@@ -19,6 +19,7 @@ export function Shell({ session: { access, brand } }: { session: Session }) {
   const current = route.value;
   const name = current.page || pages[0]!.name;
   const page = pages.find((candidate) => candidate.name === name);
+  const section = name === 'deliveries' ? 'endpoints' : name;
   const place = [name, ...current.rest].join('/');
   useFocusOnHeading(place, () => {
     window.scrollTo(0, 0);
@@ -47,7 +48,7 @@ export function Shell({ session: { access, brand } }: { session: Session }) {
                 .filter(({ isUnlisted }) => !isUnlisted)
                 .map(({ name: to, title }) => (
                   <li key={to}>
-                    <a href={hrefOf(to)} aria-current={to === name ? 'page' : undefined}>
+                    <a href={hrefOf(to)} aria-current={to === name ? 'page' : to === section ? 'true' : undefined}>
                       {title}
                     </a>
                   </li>

@@ -14,7 +14,8 @@ export const en = {
     application: 'the application',
     loading: 'Loading…',
     ended: 'This link has ended',
-    endedHint: 'Links to this page are valid for a limited time. Nothing was lost: open the page again from where you came.',
+    endedHint:
+      'Links to this page are valid for a limited time. Nothing was lost: open the page again from where you came.',
     missing: 'This page needs a link',
     missingHint: 'Open it from the application that sends you events. Your link contains what identifies you.',
     unknown: 'Unknown page',
@@ -47,8 +48,7 @@ export const en = {
     unreadable: (status: number) => `The answer (${status}) could not be read.`,
     gone: 'It does not exist, or no longer.',
   },
-  cut: (shown: number) =>
-    `Only the first ${toText(shown)} characters are shown. Copy includes all of them.`,
+  cut: (shown: number) => `Only the first ${toText(shown)} characters are shown. Copy includes all of them.`,
   none: '–',
   number: toText,
 
@@ -217,7 +217,9 @@ export const en = {
     isOpen: 'It is sent as soon as possible.',
     replayed: 'It is sent again.',
     delivered: (attempts: number, answer: string) =>
-      attempts > 1 ? `Delivered at attempt ${attempts}: your endpoint answered ${answer}.` : `Delivered: your endpoint answered ${answer}.`,
+      attempts > 1
+        ? `Delivered at attempt ${attempts}: your endpoint answered ${answer}.`
+        : `Delivered: your endpoint answered ${answer}.`,
     deliveredPlain: 'Delivered.',
     dead: (attempts: number) => `Not delivered after ${count(attempts, 'attempt', 'attempts')}.`,
     deadUnsent: 'Not delivered.',
@@ -234,7 +236,7 @@ export const en = {
     waitingFirst: 'It waits for its turn.',
     active: 'It is being sent.',
     givesUp: (time: string) => `If all fail, attempts end ${time}.`,
-    facts: 'Facts',
+    facts: 'Details',
     event: 'Event',
     type: 'Type',
     messageId: 'Id',
@@ -247,10 +249,9 @@ export const en = {
     noBody: 'The body is no longer kept.',
   },
   attempt: {
-    success: 'accepted',
-    temporary: 'failed, of a kind that is tried again',
-    permanent: 'failed, of a kind that is not tried again',
-    after: (duration: string) => `after ${duration}`,
+    success: (duration: string) => `Accepted after ${duration}`,
+    temporary: (duration: string) => `Failed after ${duration}`,
+    permanent: (duration: string) => `Failed after ${duration}`,
     errors: {
       unreachable: 'Not reachable',
       timeout: 'No answer in time',

@@ -59,35 +59,38 @@ const BLOCKED = `if (window !== top) for (const name of ['localStorage', 'sessio
     return { ...portal, page, frame: page.frameLocator('iframe') };
   }
 
-  it.each([360, 1_440])('it works without cookies and storage, and is as high as its content, at %i px', async (width) => {
-    const receiver = await receive(status(200));
-    const { page, frame, ask } = await openFrame(width);
-    await frame.getByText('No endpoints yet').waitFor();
-    expect(await frame.getByText('Shopkeeper').count()).toBe(0); // the page around it has the name
+  it.each([360, 1_440])(
+    'it works without cookies and storage, and is as high as its content, at %i px',
+    async (width) => {
+      const receiver = await receive(status(200));
+      const { page, frame, ask } = await openFrame(width);
+      await frame.getByText('No endpoints yet').waitFor();
+      expect(await frame.getByText('Shopkeeper').count()).toBe(0); // the page around it has the name
 
-    await frame.getByRole('button', { name: 'Add endpoint' }).click();
-    await frame.getByLabel('URL', { exact: true }).fill(receiver.url);
-    await frame.getByLabel('Only these:').check();
-    await frame.getByRole('checkbox', { name: 'order.completed' }).check();
-    await frame.getByRole('main').getByRole('button', { name: 'Add endpoint' }).click();
-    await frame.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
-    const hasRoom = () =>
-      frame.locator('html').evaluate<boolean>('(element) => element.scrollHeight <= innerHeight + 1');
-    await waitFor(hasRoom);
+      await frame.getByRole('button', { name: 'Add endpoint' }).click();
+      await frame.getByLabel('URL', { exact: true }).fill(receiver.url);
+      await frame.getByLabel('Only these:').check();
+      await frame.getByRole('checkbox', { name: 'order.completed' }).check();
+      await frame.getByRole('main').getByRole('button', { name: 'Add endpoint' }).click();
+      await frame.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
+      const hasRoom = () =>
+        frame.locator('html').evaluate<boolean>('(element) => element.scrollHeight <= innerHeight + 1');
+      await waitFor(hasRoom);
 
-    // A dialog is beside its button, in sight, and the frame has room for it.
-    await frame.getByRole('button', { name: 'Rotate…' }).click();
-    const dialog = frame.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
-    await dialog.getByText('New signing secret').waitFor();
-    await waitFor(hasRoom);
-    await frame.getByRole('button', { name: 'Close', exact: true }).click();
+      // A dialog is beside its button, in sight, and the frame has room for it.
+      await frame.getByRole('button', { name: 'Rotate…' }).click();
+      const dialog = frame.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+      await dialog.getByText('New signing secret').waitFor();
+      await waitFor(hasRoom);
+      await frame.getByRole('button', { name: 'Close', exact: true }).click();
 
-    expect(await ask('GET', 'endpoints')).toMatchObject({ endpoints: [{ url: receiver.url }] });
-    expect(await page.context().cookies()).toEqual([]);
-    const types = new Set(await page.evaluate<string[]>('messages'));
-    expect([...types]).toEqual(['nestjs-analytics-relay:height']);
-  });
+      expect(await ask('GET', 'endpoints')).toMatchObject({ endpoints: [{ url: receiver.url }] });
+      expect(await page.context().cookies()).toEqual([]);
+      const types = new Set(await page.evaluate<string[]>('messages'));
+      expect([...types]).toEqual(['nestjs-analytics-relay:height']);
+    },
+  );
 
   it('it asks its page for another link when one has ended, and goes on where it was', async () => {
     allowRefusals(401);

@@ -108,7 +108,8 @@ const kept = (page: Page, token: string) =>
   });
 
   it('shows the name, logo and colour of the application, whose text can be read', async () => {
-    const logo = 'data:image/svg+xml,%3Csvg%20xmlns=%22http://www.w3.org/2000/svg%22%20width=%2240%22%20height=%2240%22/%3E';
+    const logo =
+      'data:image/svg+xml,%3Csvg%20xmlns=%22http://www.w3.org/2000/svg%22%20width=%2240%22%20height=%2240%22/%3E';
     for (const accent of ['#ffd400', '#001040', '#ffffff']) {
       const { open, ask } = await start({ portal: { brand: { name: 'Shopkeeper', logo, accent } } });
       await ask('POST', 'endpoints', { url: 'https://acme.example/hook' });

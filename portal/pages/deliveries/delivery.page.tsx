@@ -42,7 +42,9 @@ function DeliveryView({ id }: { id: string }) {
   return (
     <>
       {answer && <Breadcrumb href={hrefOf('endpoints', {}, answer.endpoint)}>{words.delivery.breadcrumb}</Breadcrumb>}
-      <PageHeading title={name === undefined ? words.delivery.plainTitle : words.delivery.title(toPlainText(name, 120))}>
+      <PageHeading
+        title={name === undefined ? words.delivery.plainTitle : words.delivery.title(toPlainText(name, 120))}
+      >
         {answer && <ReplayButton delivery={answer} onReplayed={reload} />}
       </PageHeading>
       <Problem error={error} onRetry={reload} />

@@ -2,7 +2,6 @@ import { path } from '../../../dashboard/api/api.client.js';
 import { useAnswer } from '../../../dashboard/api/answer.hook.js';
 import { useChange } from '../../../dashboard/api/change.hook.js';
 import { PageHeading } from '../../../dashboard/components/page-heading.component.js';
-import { toPlainText } from '../../../dashboard/components/plain-text.util.js';
 import { goTo, hrefOf } from '../../../dashboard/shell/hash.router.js';
 import type { EndpointDetails } from '../../api/portal.answers.js';
 import { get, request } from '../../api/portal.client.js';
@@ -26,7 +25,7 @@ export default function EditEndpoint({ id }: { id: string }) {
   });
   return (
     <>
-      <Breadcrumb href={href}>{answer ? toPlainText(answer.url, 80) : words.delivery.breadcrumb}</Breadcrumb>
+      <Breadcrumb href={href}>{words.delivery.breadcrumb}</Breadcrumb>
       <PageHeading title={words.form.editTitle} />
       <Problem error={error} onRetry={reload} />
       {answer && (

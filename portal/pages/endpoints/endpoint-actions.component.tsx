@@ -18,7 +18,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
   const [opened, setOpened] = useState<'test' | 'remove'>();
   const close = () => setOpened(undefined);
   return (
-    <div class="actions">
+    <>
       <Button changes look="primary" onClick={() => setOpened('test')}>
         {words.endpoint.test}
       </Button>
@@ -30,7 +30,7 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
       </Button>
       {opened === 'test' && <TestDialog endpoint={endpoint} onClose={close} />}
       {opened === 'remove' && <RemoveDialog endpoint={endpoint} onClose={close} />}
-    </div>
+    </>
   );
 }
 

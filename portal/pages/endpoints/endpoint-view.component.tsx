@@ -30,13 +30,14 @@ export default function EndpointView({ id, query }: { id: string; query: URLSear
   return (
     <>
       <Breadcrumb href={hrefOf('endpoints')}>{words.endpoint.breadcrumb}</Breadcrumb>
-      <PageHeading title={answer ? toPlainText(answer.url, 300) : words.delivery.breadcrumb} />
+      <PageHeading title={answer ? toPlainText(answer.url, 300) : words.delivery.breadcrumb}>
+        {answer && <EndpointActions endpoint={answer} />}
+      </PageHeading>
       <Problem error={error} onRetry={reload} />
       {!answer && !error && <p role="status">{words.shell.loading}</p>}
       {answer && (
         <>
           <EndpointStatus endpoint={answer} onChanged={reload} />
-          <EndpointActions endpoint={answer} />
           <div class="columns">
             <Details endpoint={answer} />
             <SecretPanel endpoint={answer} onChanged={reload} />

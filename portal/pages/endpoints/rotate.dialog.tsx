@@ -37,13 +37,7 @@ export function RotateDialog({ endpoint, isOverlapping, onRotated, onClose }: Ro
   const { byField, rest } = toFieldFaults(rotate.error, ['overlap', 'signature']);
   if (rotated) return <RotatedDialog rotated={rotated} onClose={onClose} />;
   return (
-    <FormDialog
-      title={words.rotate.title}
-      label={words.rotate.rotate}
-      change={rotate}
-      error={rest}
-      onClose={onClose}
-    >
+    <FormDialog title={words.rotate.title} label={words.rotate.rotate} change={rotate} error={rest} onClose={onClose}>
       <p>{words.rotate.lead}</p>
       {isOverlapping && <p class="warning">{words.rotate.earlier}</p>}
       <SelectField

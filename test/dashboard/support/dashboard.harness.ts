@@ -77,7 +77,8 @@ export function useDashboard() {
     });
     page.on('request', (request) => {
       const url = new URL(request.url());
-      if (!['data:', 'blob:'].includes(url.protocol) && !hosts.includes(url.host)) faults.push(`request: ${request.url()}`);
+      if (!['data:', 'blob:'].includes(url.protocol) && !hosts.includes(url.host))
+        faults.push(`request: ${request.url()}`);
     });
   }
 
