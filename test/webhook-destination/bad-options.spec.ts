@@ -173,6 +173,34 @@ const cases: [what: string, options: unknown, error: string][] = [
     { sources: [], destinations: [], registrySecret: 'a secret of the registry' },
     "registrySecret requires registry: 'store'",
   ],
+  ...(
+    [
+      [{}, 'portal.secret must be a string of at least 32 bytes'],
+      [{ secret: 'short' }, 'portal.secret must be a string of at least 32 bytes'],
+      [{ tenant: 'description' }, 'portal.tenant must be a string of 1 to 40 characters other than description'],
+      [{ tenant: '' }, 'portal.tenant must be a string of 1 to 40 characters'],
+      [{ limits: { endpoints: 0 } }, 'portal.limits must be { endpoints, rateLimit }'],
+      [{ embed: ['https://app.example/path'] }, 'portal.embed must be an array of http or https origins'],
+      [{ brand: { name: '' } }, 'portal.brand must be { name, logo, accent }'],
+      [{ brand: { name: 'x', logo: 'javascript:1' } }, 'portal.brand must be { name, logo, accent }'],
+      [{ operator: 'none' }, 'portal.operator must name a destination of this module; "none" is not declared'],
+      [{ pages: true }, 'portal.pages is not a known option'],
+    ] as [object, string][]
+  ).map(([portal, rule], index): (typeof cases)[number] => [
+    `the portal ${JSON.stringify(portal)}`,
+    { registry: 'store', portal: { ...(index > 0 && { secret: 'x'.repeat(32) }), ...portal } as never },
+    rule,
+  ]),
+  [
+    'a portal without a registry',
+    { sources: [], destinations: [], portal: { secret: 'x'.repeat(32) } },
+    "portal requires registry: 'store'",
+  ],
+  [
+    'metadata of a source that are not texts',
+    { sources: [{ ...source, metadata: { tenant: 7 } as never }], destinations: [] },
+    'sources[0].metadata must map at most 50 names of 1 to 40 characters to strings of at most 500 characters',
+  ],
   [
     'an unknown place of ingest',
     { sources: [], destinations: [], ingest: { before: 'guards' } },

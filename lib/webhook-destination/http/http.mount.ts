@@ -118,7 +118,10 @@ export type Answerer = (request: IncomingMessage, response: ServerResponse, plat
  *
  * @param find returns what answers a request; undefined if it is for the application
  */
-export function serveBeforeRoutes(host: HttpAdapterHost, find: (request: IncomingMessage) => Answerer | undefined): void {
+export function serveBeforeRoutes(
+  host: HttpAdapterHost,
+  find: (request: IncomingMessage) => Answerer | undefined,
+): void {
   const mount = new HttpMount<Answerer>(host, {
     find,
     handle: (answer, request, response, platform) => answer(request, response, platform),

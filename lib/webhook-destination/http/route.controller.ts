@@ -20,7 +20,7 @@ export interface Schema {
   maxLength?: number;
   maxItems?: number;
   additionalProperties?: boolean;
-  enum?: readonly string[];
+  enum?: string[];
   nullable?: boolean;
   description?: string;
 }

@@ -36,7 +36,11 @@ export interface ShownSecrets {
 
 type Documents = Pick<DestinationManager, 'documentOf'>;
 
-export async function showEndpoint(entry: DestinationEntry, documents: Documents, ids: OpaqueIds): Promise<ShownEndpoint> {
+export async function showEndpoint(
+  entry: DestinationEntry,
+  documents: Documents,
+  ids: OpaqueIds,
+): Promise<ShownEndpoint> {
   const { name, events, metadata, previousSecretUntil, createdAt = 0 } = entry;
   const { failingSince, disabled } = entry as LivingEntry;
   const { options } = await documents.documentOf(name);

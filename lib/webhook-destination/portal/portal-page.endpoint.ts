@@ -67,11 +67,16 @@ export class PortalPageEndpoint {
   private async answerKeys(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const kid = new URLSearchParams((request.url ?? '').split('?', 2)[1]).get('kid') ?? undefined;
     const answer = await this.keys.answer(kid);
-    if (!answer) throw new RequestError('file_unknown', 'there are too many keys for one answer: ask for one with ?kid=', 'kid');
+    if (!answer)
+      throw new RequestError('file_unknown', 'there are too many keys for one answer: ask for one with ?kid=', 'kid');
     const headers = { ETag: answer.etag, 'Cache-Control': `public, max-age=${answer.maxAge}` };
     if (request.headers['if-none-match'] === answer.etag) return void response.writeHead(304, headers).end();
     const length = Buffer.byteLength(answer.body);
-    response.writeHead(200, { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': length });
+    response.writeHead(200, {
+      ...headers,
+      'Content-Type': 'application/json; charset=utf-8',
+      'Content-Length': length,
+    });
     response.end(request.method === 'HEAD' ? undefined : answer.body);
   }
 }

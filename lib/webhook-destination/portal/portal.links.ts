@@ -20,7 +20,7 @@ const TENANT_RULE = `tenant must be a non-empty string of at most ${MAX_METADATA
 
 /** Options of {@link PortalLinks.link}. */
 export interface PortalLinkOptions {
-  /** `'read'`, or `'write'` to read and change. */
+  /** `'read'`, or `'write'` to change endpoints, see and rotate secrets, test and replay. Default: required. */
   access: PortalAccess;
   /**
    * How long the link lasts, in ms, at most 604,800,000 (7 days).
@@ -157,6 +157,9 @@ function checkLink(options: PortalLinkOptions): PortalLinkOptions {
 
 function isHttpUrl(value: unknown): boolean {
   return (
-    typeof value === 'string' && value.length <= MAX_URL && /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) && URL.canParse(value)
+    typeof value === 'string' &&
+    value.length <= MAX_URL &&
+    /^https?:\/\/[^\s\\/?#]\S*$/i.test(value) &&
+    URL.canParse(value)
   );
 }

@@ -43,7 +43,7 @@ export class PortalOptions {
   )
   tenant: string = 'tenant';
 
-  /** Signs the links of tenants: at least 32 bytes. Another secret ends all links. */
+  /** Signs the links of tenants: at least 32 bytes. Another secret ends all links. Default: required. */
   @Must(SECRET_RULE, isSecret)
   secret!: string;
 

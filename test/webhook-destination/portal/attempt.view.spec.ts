@@ -27,7 +27,10 @@ describe('An attempt in the portal', () => {
   it('is that of the URL which succeeded, or else of the first', () => {
     const failed = { url: 'https://a.example/', outcome: 'temporary', error: 'read ECONNRESET', duration: 5 } as const;
     const succeeded = { url: 'https://b.example/', outcome: 'success', status: 204, duration: 7 } as const;
-    expect(showAttempt({ startedAt: 1, results: [failed, succeeded] })).toMatchObject({ outcome: 'success', status: 204 });
+    expect(showAttempt({ startedAt: 1, results: [failed, succeeded] })).toMatchObject({
+      outcome: 'success',
+      status: 204,
+    });
     expect(showAttempt({ startedAt: 1, results: [failed] })).toEqual({
       at: 1,
       outcome: 'temporary',

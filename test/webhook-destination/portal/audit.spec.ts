@@ -33,7 +33,7 @@ describe.each(platforms)('The audit log of the portal on $platform', ({ createAd
     await acme('DELETE', path);
     await relay.portal.revoke('acme');
     const { origin } = new URL(receiver.url);
-    const [{ target }] = audit as [{ target: string }];
+    const { target } = audit[0]!;
     expect(target).toMatch(/^portal-/);
     const byAda = { by: 'portal', tenant: 'acme', user: 'Ada', address: '127.0.0.1', at: expect.any(Number) };
     expect(audit).toMatchObject([
@@ -63,7 +63,12 @@ describe.each(platforms)('The audit log of the portal on $platform', ({ createAd
     await ask('GET', 'session'); // is no attempt
     await ask('GET', 'endpoints/ep_x', { token: read });
     expect(audit).toMatchObject([
-      { action: 'request.refused', by: 'portal', tenant: 'acme', details: { code: 'read_only', route: 'POST portal/endpoints' } },
+      {
+        action: 'request.refused',
+        by: 'portal',
+        tenant: 'acme',
+        details: { code: 'read_only', route: 'POST portal/endpoints' },
+      },
       { action: 'request.refused', target: 'ep_x', details: { route: 'GET portal/endpoints/:id/secret' } },
       { action: 'change.failed', tenant: 'acme', details: { code: 'options_invalid', route: 'POST portal/endpoints' } },
       { action: 'sign-in.refused', by: undefined, details: { code: 'portal_token_wrong' } },
@@ -94,6 +99,8 @@ describe.each(platforms)('The audit log of the portal on $platform', ({ createAd
     expect(audit.at(-2)).toMatchObject({ action: 'portal.link', by: 'token', user: 'ops', target: 'acme' });
     expect((await admin('POST', 'portal/links', { tenant: '' })).status).toBe(400);
     const activity = (await (await admin('GET', 'activity?who=acme&what=endpoint')).json()) as { entries: object[] };
-    expect(activity.entries).toMatchObject([{ action: 'endpoint.create', tenant: 'acme', by: 'portal', result: 'done' }]);
+    expect(activity.entries).toMatchObject([
+      { action: 'endpoint.create', tenant: 'acme', by: 'portal', result: 'done' },
+    ]);
   });
 });

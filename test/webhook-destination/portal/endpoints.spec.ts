@@ -51,7 +51,7 @@ describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapte
       previousSecretUntil: rotated.previousSecretUntil,
     });
     await relay.accept('wk_acme', [track('m1', { event: 'Anything' })]);
-    const [{ raw, headers }] = (await receiver.received(1)) as [{ raw: Buffer; headers: Record<string, string> }];
+    const { raw, headers } = (await receiver.received(1))[0]!;
     for (const one of [secret, rotated.secret]) expect(verifyStandardWebhook(raw, headers, one!)).toBe(true);
 
     // The operator sees it as a destination of the tenant.
@@ -98,7 +98,10 @@ describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapte
     const acme = as(await tokenOf('acme'));
     const { id, secret } = await acme('POST', 'endpoints', { url: receiver.url });
     const { previousSecretUntil } = await acme('POST', `endpoints/${id}/rotate-secret`, {});
-    expect(await acme('PATCH', `endpoints/${id}`, { url: other.url })).toMatchObject({ url: other.url, previousSecretUntil });
+    expect(await acme('PATCH', `endpoints/${id}`, { url: other.url })).toMatchObject({
+      url: other.url,
+      previousSecretUntil,
+    });
     expect(await acme('GET', `endpoints/${id}/secret`)).toMatchObject({ previous: secret });
   });
 
@@ -200,7 +203,13 @@ describe.each(onExpress)('What a tenant gives', ({ createAdapter }) => {
     const rows: [method: string, path: string, body: unknown, field: string, message: string][] = [
       ['POST', 'endpoints', {}, 'url', 'url must be an http or https URL of at most 2000 characters'],
       ['POST', 'endpoints', { url: 'ftp://receiver.example' }, 'url', 'url must be an http or https URL'],
-      ['POST', 'endpoints', { url: `https://a.example/${'x'.repeat(2_000)}` }, 'url', 'url must be an http or https URL'],
+      [
+        'POST',
+        'endpoints',
+        { url: `https://a.example/${'x'.repeat(2_000)}` },
+        'url',
+        'url must be an http or https URL',
+      ],
       ['POST', 'endpoints', { url: 'http://receiver.example' }, 'url', 'url must be an https URL'],
       ['POST', 'endpoints', { url: 'https://10.0.0.1/' }, 'url', RULE],
       ['POST', 'endpoints', { url: 'https://[::1]/' }, 'url', RULE],
@@ -209,7 +218,13 @@ describe.each(onExpress)('What a tenant gives', ({ createAdapter }) => {
       ['POST', 'endpoints', { url: 'https://a:%@receiver.example/' }, 'url', 'url must have user info that is'],
       ['POST', 'endpoints', { url, events: [] }, 'events', 'events must be an array of 1 to 100'],
       ['POST', 'endpoints', { url, events: 'Order' }, 'events', 'events must be an array'],
-      ['POST', 'endpoints', { url, description: 'x'.repeat(501) }, 'description', 'description must be a string of at most 500'],
+      [
+        'POST',
+        'endpoints',
+        { url, description: 'x'.repeat(501) },
+        'description',
+        'description must be a string of at most 500',
+      ],
       ['POST', 'endpoints', { url, signature: 'v2' }, 'signature', "signature must be 'v1' or 'v1a'"],
       ['POST', 'endpoints', { url, sources: ['shop'] }, 'sources', 'sources is not a field of this request'],
       ['POST', 'endpoints', { url, metadata: { tenant: 'globex' } }, 'metadata', 'metadata is not a field'],
@@ -217,7 +232,13 @@ describe.each(onExpress)('What a tenant gives', ({ createAdapter }) => {
       ['PATCH', `endpoints/${id}`, { events: [''] }, 'events', 'events must be an array'],
       ['PATCH', `endpoints/${id}`, { tenant: 'globex' }, 'tenant', 'tenant is not a field of this request'],
       ['POST', `endpoints/${id}/pause`, { now: true }, 'now', 'now is not a field of this request'],
-      ['POST', `endpoints/${id}/rotate-secret`, { overlap: -1 }, 'overlap', 'overlap must be a whole number of milliseconds'],
+      [
+        'POST',
+        `endpoints/${id}/rotate-secret`,
+        { overlap: -1 },
+        'overlap',
+        'overlap must be a whole number of milliseconds',
+      ],
       ['POST', `endpoints/${id}/rotate-secret`, { secret: 'x' }, 'secret', 'secret is not a field of this request'],
       ['POST', `endpoints/${id}/test`, {}, 'event', 'event must be the name of an event'],
       ['POST', `endpoints/${id}/replays`, {}, 'since', 'since must be milliseconds since the epoch'],
@@ -242,7 +263,10 @@ describe.each(onExpress)('What a tenant gives', ({ createAdapter }) => {
     const token = await tokenOf('acme');
     const text = { token, body: 'url=x', headers: { 'Content-Type': 'text/plain' } };
     expect((await ask('POST', 'endpoints', text)).status).toBe(415);
-    expect(await json('POST', 'endpoints', { token, body: '[]' })).toMatchObject({ status: 400, answer: { field: 'body' } });
+    expect(await json('POST', 'endpoints', { token, body: '[]' })).toMatchObject({
+      status: 400,
+      answer: { field: 'body' },
+    });
     expect(await json('GET', 'nothing', { token })).toMatchObject({ status: 404, answer: { code: 'route_unknown' } });
     expect(await json('DELETE', 'endpoints', { token })).toMatchObject({ status: 405 });
     expect((await ask('GET', 'nothing')).status).toBe(401);

@@ -32,7 +32,12 @@ describe.each(platforms)('Links to the portal on $platform', ({ createAdapter })
     const { relay, as } = await startPortal(afterwards, createAdapter(), {
       portal: { brand: { name: 'Shop', accent: '#112233' }, limits: { endpoints: 3 } },
     });
-    const options = { access: 'write', person: 'Ada', returnUrl: 'https://app.example/settings', expiresIn: 5_000 } as const;
+    const options = {
+      access: 'write',
+      person: 'Ada',
+      returnUrl: 'https://app.example/settings',
+      expiresIn: 5_000,
+    } as const;
     const { token, expiresAt } = await relay.portal.link('acme ✓', options);
     expect(await as(token)('GET', 'session')).toEqual({
       tenant: 'acme ✓',

@@ -104,7 +104,9 @@ function itKeepsTenantsApart(createQueue: (afterwards: Afterwards) => Promise<De
       // Links that may read: what changes, and secrets, are refused alike for all ids, also of others.
       for (const row of PORTAL_ROUTES) {
         const statuses = await Promise.all(kinds(row).map(([, id]) => answerOf(row, id, read)));
-        const expected = kinds(row).map(([kind]) => (row.needsWrite ? 403 : ['own', 'none'].includes(kind) ? 200 : 404));
+        const expected = kinds(row).map(([kind]) =>
+          row.needsWrite ? 403 : ['own', 'none'].includes(kind) ? 200 : 404,
+        );
         expect([row.path, statuses.map(({ status }) => status)]).toEqual([row.path, expected]);
         expect(new Set(statuses.filter(({ status }) => status !== 200).map(({ text }) => text)).size).toBeLessThan(2);
       }
@@ -125,7 +127,11 @@ function itKeepsTenantsApart(createQueue: (afterwards: Afterwards) => Promise<De
         }
       }
       expect([...refusals]).toEqual([
-        JSON.stringify({ code: 'endpoint_unknown', message: 'there is no endpoint or delivery with this id', field: 'id' }),
+        JSON.stringify({
+          code: 'endpoint_unknown',
+          message: 'there is no endpoint or delivery with this id',
+          field: 'id',
+        }),
       ]);
       expect(await stateOf()).toEqual(before);
 
@@ -168,7 +174,9 @@ function itKeepsTenantsApart(createQueue: (afterwards: Afterwards) => Promise<De
       const documented = Object.entries(paths)
         .filter(([path]) => path.startsWith('/relay/portal/api/'))
         .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
-      const rows = PORTAL_ROUTES.map(({ method, path }) => `${method} /relay/portal/api/${path.replace(':id', '{id}')}`);
+      const rows = PORTAL_ROUTES.map(
+        ({ method, path }) => `${method} /relay/portal/api/${path.replace(':id', '{id}')}`,
+      );
       expect(documented.sort()).toEqual(rows.sort());
     });
   });

@@ -33,6 +33,7 @@ describe('Ids that a tenant sees', () => {
       changed[index]! ^= 1;
       expect(ids.reveal('acme', `dl_${changed.toString('base64url')}`)).toBeUndefined();
     }
-    for (const text of ['', 'dl_', 'dl_x', '4711', concealed.slice(3)]) expect(ids.reveal('acme', text)).toBeUndefined();
+    for (const text of ['', 'dl_', 'dl_x', '4711', concealed.slice(3)])
+      expect(ids.reveal('acme', text)).toBeUndefined();
   });
 });

@@ -30,7 +30,8 @@ describe.each(platforms)('The pages of the portal on $platform', ({ createAdapte
     expect(header('content-security-policy')).toMatch(/default-src 'none'; .*; frame-ancestors 'none'$/);
     expect(header('referrer-policy')).toBe('no-referrer');
     expect(header('x-content-type-options')).toBe('nosniff');
-    for (const name of ['set-cookie', 'x-frame-options', 'access-control-allow-origin']) expect(header(name)).toBeNull();
+    for (const name of ['set-cookie', 'x-frame-options', 'access-control-allow-origin'])
+      expect(header(name)).toBeNull();
     const again = await fetch(`${host}/relay/portal/`, { headers: { 'If-None-Match': header('etag')! } });
     expect(again.status).toBe(304);
     const bare = await fetch(`${host}/relay/portal`, { redirect: 'manual' });
@@ -60,7 +61,13 @@ describe.each(platforms)('The pages of the portal on $platform', ({ createAdapte
       options: { admin: { token: 'admin-token' } },
       prepare: (nest) => nest.setGlobalPrefix('api'),
     });
-    for (const path of ['/relay/portal/', '/api/relay/portal/', '/relay/', '/api/relay/', '/api/relay/portal/jwks.json']) {
+    for (const path of [
+      '/relay/portal/',
+      '/api/relay/portal/',
+      '/relay/',
+      '/api/relay/',
+      '/api/relay/portal/jwks.json',
+    ]) {
       expect([path, (await fetch(host + path)).status]).toEqual([path, 200]);
     }
     expect((await fetch(`${host}/other/relay/portal/`)).status).toBe(404);
@@ -75,7 +82,9 @@ describe.each(platforms)('The pages of the portal on $platform', ({ createAdapte
   });
 
   it('and the API are not there without the option', async () => {
-    const { app, host } = await startRelayApp(afterwards, createAdapter(), { options: { admin: { token: 'admin-token' } } });
+    const { app, host } = await startRelayApp(afterwards, createAdapter(), {
+      options: { admin: { token: 'admin-token' } },
+    });
     for (const path of ['', '/', '/api/session', '/jwks.json']) {
       expect([path, (await fetch(`${host}/relay/portal${path}`)).status]).toEqual([path, 404]);
     }
@@ -101,7 +110,9 @@ describe.each(platforms)('The pages of the portal on $platform', ({ createAdapte
     const { responses, requestBody } = paths['/api/relay/portal/api/endpoints']!.post!;
     expect(requestBody).toMatchObject({ content: { 'application/json': { schema: { required: ['url'] } } } });
     expect(responses['200']).toMatchObject({
-      content: { 'application/json': { schema: { properties: { secret: { type: 'string' }, id: { type: 'string' } } } } },
+      content: {
+        'application/json': { schema: { properties: { secret: { type: 'string' }, id: { type: 'string' } } } },
+      },
     });
   });
 

@@ -34,7 +34,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect((await third.json('GET', 'session', { token })).status).toBe(401);
       await third.as(later)('GET', 'session');
       await Promise.all([one.relay.portal.revoke('acme'), other.relay.portal.revoke('acme')]);
-      for (const { json } of [one, other]) await waitFor(async () => (await json('GET', 'session', { token: later })).status === 401);
+      for (const { json } of [one, other])
+        await waitFor(async () => (await json('GET', 'session', { token: later })).status === 401);
     });
 
     it('keep to the limit of endpoints together, and send to the endpoints of each other', async () => {

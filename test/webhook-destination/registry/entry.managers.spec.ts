@@ -451,7 +451,7 @@ describe('Sources of the registry', () => {
     await expect(sources.create({ name: 'web', writeKey: 'wk:web' })).rejects.toThrow('writeKey must be');
     await expect(sources.create({ name: 'web', writeKey: 'wk_shop' })).rejects.toThrow('writeKey must differ');
     await expect(sources.create({ name: 'shop' })).rejects.toMatchObject({ code: 'source_exists' });
-    await expect(sources.update('shop', { writeKey: 'wk_new' })).rejects.toThrow(
+    await expect(sources.update('shop', { writeKey: 'wk_new' } as object)).rejects.toThrow(
       'can only be changed with rotateKey()',
     );
     await expect(sources.update('nowhere', {})).rejects.toMatchObject({ code: 'source_unknown' });

@@ -1,14 +1,7 @@
 import type { ApplicationConfig, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 
 import { OptionsError } from '../../../common/options.error.js';
-import {
-  type Answerer,
-  below,
-  claimPath,
-  pathOf,
-  serveBeforeRoutes,
-  withGlobalPrefix,
-} from '../../http/http.mount.js';
+import { type Answerer, below, claimPath, pathOf, serveBeforeRoutes, withGlobalPrefix } from '../../http/http.mount.js';
 import type { ControllerRoute } from '../../http/route.controller.js';
 import { RefusalKeeper } from '../../observe/refusal.keeper.js';
 import { RelaySeries } from '../../observe/relay-series.js';

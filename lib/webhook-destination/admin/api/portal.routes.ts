@@ -17,7 +17,8 @@ export function portalRoutes(links: Pick<PortalLinks, 'link'>): ApiRoute[] {
       method: 'POST',
       path: 'portal/links',
       access: 'read',
-      summary: 'Make a link to the portal of a tenant that lasts ten minutes and may only read: it shows what the tenant sees',
+      summary:
+        'Make a link to the portal of a tenant that lasts ten minutes and may only read: it shows what the tenant sees',
       schema: { type: 'object', required: ['tenant'], properties: { tenant: { type: 'string' } } },
       handle: async ({ body, caller, audit }) => {
         const { tenant } = body;

@@ -27,11 +27,7 @@ export function endpointRoutes(
   const tests = new RateLimiter(TESTS);
   const find = ({ caller, params }: PortalRequest) => endpoints.find(caller.tenant, params.id!);
   const show = (entry: DestinationEntry): Promise<ShownEndpoint> => showEndpoint(entry, manager, ids);
-  const change = (
-    verb: string,
-    summary: string,
-    run: (name: string) => Promise<DestinationEntry>,
-  ): PortalRoute => ({
+  const change = (verb: string, summary: string, run: (name: string) => Promise<DestinationEntry>): PortalRoute => ({
     method: 'POST',
     path: `endpoints/:id/${verb}`,
     access: 'write',

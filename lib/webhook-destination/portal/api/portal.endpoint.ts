@@ -90,7 +90,8 @@ export class PortalEndpoint extends JsonEndpoint<PortalRoute> {
     const { code, status } = refusal;
     const by = this.byWhom(request, subject);
     if (!caller) {
-      const isForged = request.headers.authorization !== undefined && ['portal_token_wrong', 'rate_limited'].includes(code);
+      const isForged =
+        request.headers.authorization !== undefined && ['portal_token_wrong', 'rate_limited'].includes(code);
       if (isForged) this.audit.refused({ action: 'sign-in.refused', ...by, details: { code, route } });
     } else if (status === 403) {
       this.audit.refused({ action: 'request.refused', target, ...by, details: { code, route } });

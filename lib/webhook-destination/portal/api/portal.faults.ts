@@ -42,5 +42,10 @@ function toFieldFault(fault: string): RequestError {
   const [path = ''] = fault.split(' ', 1);
   const told = URL_RULES.find(([rule]) => rule.test(fault))?.[1];
   const field = told !== undefined || path.startsWith('urls') ? 'url' : path;
-  return new RequestError('options_invalid', `${field}${told === undefined ? fault.slice(path.length) : ` ${told}`}`, field, 400);
+  return new RequestError(
+    'options_invalid',
+    `${field}${told === undefined ? fault.slice(path.length) : ` ${told}`}`,
+    field,
+    400,
+  );
 }
