@@ -89,7 +89,8 @@ export interface Delivery extends DeliveryFields {
 export interface CatalogueEvent {
   name: string;
   description?: string;
-  /** JSON Schema. */
+  /** JSON Schema of its properties. */
   schema?: object;
+  /** Body of a message, as it is sent. */
   example?: object;
 }

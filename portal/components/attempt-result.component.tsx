@@ -3,6 +3,9 @@ import { words } from '../words/words.js';
 import { CodeView } from './code-view.component.js';
 import { toDuration } from './time.component.js';
 
+/** Number of bytes of an answer that are kept. */
+const KEPT = 1_024;
+
 const LOOKS = { success: 'good', temporary: 'warn', permanent: 'bad' };
 
 /** How an attempt ended, after how long, and what the endpoint answered. */
@@ -28,7 +31,6 @@ export function answerOf({ status, error }: Attempt): string {
 function Answer({ answer: { type, text, bytes } }: { answer: NonNullable<Attempt['answer']> }) {
   const all = words.attempt.bytes(bytes);
   if (text === undefined) return <p class="muted">{words.attempt.notText([type, all].filter(Boolean).join(', '))}</p>;
-  const isCut = new TextEncoder().encode(text).length < bytes;
-  const facts = [type, isCut ? words.attempt.first(all) : all].filter(Boolean).join(', ');
+  const facts = [type, bytes > KEPT ? words.attempt.first(all) : all].filter(Boolean).join(', ');
   return <CodeView name={words.attempt.answer(facts)} text={text.replaceAll('\r\n', '\n')} />;
 }

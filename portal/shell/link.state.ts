@@ -27,10 +27,8 @@ export function followLinks(): void {
     link.value = { token: readStored(), hasEnded: false };
   } else {
     open(token, '');
-    readHash();
   }
-  // Captures, to be called before the router, which would take the token for a page.
-  window.addEventListener('hashchange', ({ oldURL }) => takeNew(new URL(oldURL).hash), true);
+  window.addEventListener('hashchange', ({ oldURL }) => takeNew(new URL(oldURL).hash));
 }
 
 /** Ends the link, unless another one has replaced it. */
@@ -48,6 +46,7 @@ function takeNew(hashBefore: string): void {
 /** @param hash of the page to show, in place of the token */
 function open(token: string, hash: string): void {
   history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`);
+  readHash(); // the router has taken the token for a page
   store(token);
   link.value = { token, hasEnded: false };
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { withChromium } from '../sdks/support/chromium.js';
 import { status } from '../support/scripted-receiver.js';
 import { waitFor } from '../support/wait-for.js';
-import { button, heading, TENANT, usePortal } from './support/portal.harness.js';
+import { TENANT, usePortal } from './support/portal.harness.js';
 
 /** A page of the application: shows the link that its hash has in a frame, as docs/portal.md says. */
 const PAGE = `<!doctype html><html lang="en"><title>Settings</title><h1>Settings</h1>
@@ -55,6 +55,8 @@ const BLOCKED = `if (window !== top) for (const name of ['localStorage', 'sessio
       frameHosts: [new URL(portal.host).host],
     });
     await page.addInitScript(BLOCKED);
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send('Network.setCookieControls', { enableThirdPartyCookieRestriction: true });
     await page.goto(`${origin}/?${width}#${encodeURIComponent(link)}`);
     return { ...portal, page, frame: page.frameLocator('iframe') };
   }
@@ -74,7 +76,7 @@ const BLOCKED = `if (window !== top) for (const name of ['localStorage', 'sessio
       await frame.getByRole('main').getByRole('button', { name: 'Add endpoint' }).click();
       await frame.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
       const hasRoom = () =>
-        frame.locator('html').evaluate<boolean>('(element) => element.scrollHeight <= innerHeight + 1');
+        frame.locator('html').evaluate<boolean>('document.documentElement.scrollHeight <= innerHeight + 1');
       await waitFor(hasRoom);
 
       // A dialog is beside its button, in sight, and the frame has room for it.
@@ -104,17 +106,6 @@ const BLOCKED = `if (window !== top) for (const name of ['localStorage', 'sessio
     await page.waitForFunction("messages.includes('nestjs-analytics-relay:ended')");
     await page.evaluate(`frame.src = ${JSON.stringify(await linkTo())}`);
     await frame.getByRole('heading', { level: 1, name: 'Endpoints' }).waitFor();
-    expect(await frame.locator('html').evaluate('location.href')).not.toContain('.'.concat('ey'));
-  });
-
-  it('another origin cannot show it', async () => {
-    const origin = await startApplication();
-    const { linkTo, host } = await start({ portal: { embed: ['https://app.example'] } });
-    const page = await visit(origin, { token: null, frameHosts: [new URL(host).host] });
-    const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'));
-    await page.evaluate(`frame.src = ${JSON.stringify(await linkTo())}`);
-    await refused;
-    await heading(page, 'Settings').waitFor();
-    expect(await button(page.mainFrame(), 'Add endpoint').count()).toBe(0);
+    expect(await frame.locator('html').evaluate('location.href')).toMatch(/\/relay\/portal\/#\/endpoints$/);
   });
 });

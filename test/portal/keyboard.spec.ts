@@ -9,7 +9,7 @@ import { button, heading, usePortal } from './support/portal.harness.js';
 async function tabTo(page: Page, target: Locator): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab');
-    if (await target.evaluate('(element) => element === document.activeElement')) return;
+    if ((await target.and(page.locator(':focus')).count()) > 0) return;
   }
   throw new Error(`Tab does not reach ${target.toString()}`);
 }

@@ -90,7 +90,7 @@ const kept = (page: Page, token: string) =>
     const { open, ask } = await start();
     await ask('POST', 'endpoints', { url: receiver.url });
     const page = await open({ access: 'read' });
-    await page.getByText('Read-only').waitFor();
+    await page.getByText('Read-only', { exact: true }).waitFor();
     const refused = async (name: string) => {
       expect(await button(page, name).getAttribute('title')).toBe('Your link is read-only.');
       await button(page, name).click({ force: true }); // Playwright would wait until it is enabled

@@ -85,7 +85,7 @@ function verify({ webhooks }: ScriptedReceiver, first: number, secret: string): 
     await button(page, 'Send test event').click();
     await button(page, 'Send').click();
     await dialog.getByText('204').waitFor();
-    await dialog.getByText(/^Accepted after/).waitFor();
+    await dialog.getByText('Accepted after').waitFor();
     verify(receiver, 5, third);
     expect(() => verify(receiver, 5, second)).toThrow('No matching signature found');
   });

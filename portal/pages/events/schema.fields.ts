@@ -1,6 +1,6 @@
 /** A field that a JSON Schema names. */
 export interface SchemaField {
-  /** Path such as `properties.total`, of items of an array `lines[].sku`. */
+  /** Path such as `customer.id`, of items of an array `lines[].sku`. */
   name: string;
   type: string;
   isRequired: boolean;

@@ -18,20 +18,14 @@ export const EVENTS = [
     description: 'A customer has paid an order.',
     schema: {
       type: 'object',
-      required: ['properties'],
-      properties: {
-        properties: {
-          type: 'object',
-          required: ['total'],
-          properties: { total: { type: 'number', description: 'What was paid.' }, orderId: { type: 'string' } },
-        },
-      },
+      required: ['total'],
+      properties: { total: { type: 'number', description: 'What was paid.' }, orderId: { type: 'string' } },
     },
-    example: { type: 'track', event: 'order.completed', properties: { total: 42.5, orderId: 'o-1' } },
+    example: { total: 42.5, orderId: 'o-1' },
   },
   { name: 'order.refunded', description: 'Money went back to the customer.' },
   { name: 'invoice.paid' },
-];
+] satisfies PortalOptions['events'];
 
 export interface StartOptions extends Partial<Omit<WebhookDestinationModuleOptions, 'portal'>> {
   portal?: Partial<PortalOptions>;
@@ -51,9 +45,8 @@ export function usePortal() {
         registry: 'store',
         sources: [{ name: 'shop', writeKey: 'wk_shop', metadata: { tenant: TENANT } }],
         destinations: [],
-        events: EVENTS,
         delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 50 },
-        portal: { secret: 'portal-s3cret-of-the-tests-32-long', ...portal },
+        portal: { secret: 'portal-s3cret-of-the-tests-32-long', events: EVENTS, ...portal },
         ...options,
       },
     });
