@@ -36,7 +36,7 @@ const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
   it('shows endpoints and their deliveries, and what is hostile in them as text', async () => {
     const receiver = await receive(say(404, HOSTILE, 'text/html'));
     const { open, ask, relay } = await start();
-    const url = `${receiver.url}?to="><b onclick=alert(3)>`;
+    const url = `${receiver.url}?to=${encodeURIComponent('"><b onclick=alert(3)>')}`;
     const { id } = await ask<{ id: string }>('POST', 'endpoints', { url, description: HOSTILE });
     await ask('POST', 'endpoints', { url: `${receiver.url}/paused`, events: ['order.refunded'], signature: 'v1a' });
     await relay.accept('wk_shop', [
