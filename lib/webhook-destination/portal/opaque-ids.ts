@@ -6,6 +6,9 @@ import { hmac, isSame, type PortalKeys } from './portal.keys.js';
 const ENDPOINT_START = 'ep_';
 const DELIVERY_START = 'dl_';
 
+/** Texts are encrypted in multiples of this length, in bytes: the number of digits would reveal that of deliveries. */
+const BLOCK_BYTES = 32;
+
 /** Length of the digest in an endpoint's id, in bytes. */
 const DIGEST_BYTES = 15;
 
@@ -40,7 +43,9 @@ export class OpaqueIds {
   conceal(tenant: string, id: string): string {
     const iv = this.vectorOf(tenant, id);
     const cipher = createCipheriv(ALGORITHM, this.#deliveries, iv);
-    return DELIVERY_START + Buffer.concat([iv, cipher.update(id), cipher.final()]).toString('base64url');
+    const padding = Buffer.alloc(BLOCK_BYTES - (Buffer.byteLength(id) % BLOCK_BYTES));
+    const parts = [iv, cipher.update(id), cipher.update(padding), cipher.final()];
+    return DELIVERY_START + Buffer.concat(parts).toString('base64url');
   }
 
   /** Returns the id of a delivery; undefined for an id that was not made for the tenant. */
@@ -50,7 +55,8 @@ export class OpaqueIds {
     if (bytes.length < IV_BYTES) return undefined;
     const iv = bytes.subarray(0, IV_BYTES);
     const decipher = createDecipheriv(ALGORITHM, this.#deliveries, iv);
-    const id = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES)), decipher.final()]).toString();
+    const padded = Buffer.concat([decipher.update(bytes.subarray(IV_BYTES)), decipher.final()]).toString();
+    const id = padded.replace(/\0+$/, '');
     return isSame(this.vectorOf(tenant, id), iv) ? id : undefined;
   }
 

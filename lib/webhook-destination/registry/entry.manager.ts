@@ -179,10 +179,10 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     this.refuseFixed(name);
     const faults = findPatchFaults(patch, rules);
     if (faults.length > 0) throw this.refusal(name, faults);
-    return this.change(name, (document) => ({
-      ...prepare(document),
-      options: patched(document.options, patch),
-    }));
+    return this.change(name, (document) => {
+      const prepared = prepare(document);
+      return { ...prepared, options: patched(prepared.options, patch) };
+    });
   }
 
   /**

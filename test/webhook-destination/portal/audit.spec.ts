@@ -71,7 +71,7 @@ describe.each(platforms)('The audit log of the portal on $platform', ({ createAd
       },
       { action: 'request.refused', target: 'ep_x', details: { route: 'GET portal/endpoints/:id/secret' } },
       { action: 'change.failed', tenant: 'acme', details: { code: 'options_invalid', route: 'POST portal/endpoints' } },
-      { action: 'sign-in.refused', by: undefined, details: { code: 'portal_token_wrong' } },
+      { action: 'sign-in.refused', details: { code: 'portal_token_wrong' } },
     ]);
   });
 

@@ -110,13 +110,13 @@ describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapte
     await as(await tokenOf('acme'))('POST', 'endpoints', { url: `${receiver.url}/acme` });
     await as(await tokenOf('globex'))('POST', 'endpoints', { url: `${receiver.url}/globex` });
     const { writeKey } = await relay.sources.create({ name: 'acme-us', metadata: { tenant: 'acme' } });
-    const accept = (key: string, id: string) => relay.accept(key, [track(id)]);
+    const accept = (key: string, id: string) => relay.accept(key, [track(id, { event: id })]);
     await accept('wk_acme', 'a1');
     await accept('wk_globex', 'g1');
     await accept(writeKey!, 'a2');
     await accept('wk_shop', 's1'); // to the operator
     const receivedBy = (path: string) =>
-      receiver.webhooks.filter((webhook) => webhook.path === path).map(({ body }) => body.messageId);
+      receiver.webhooks.filter((webhook) => webhook.path === path).map(({ body }) => body.event);
     await receiver.received(4);
     expect(receivedBy('/hook/acme').sort()).toEqual(['a1', 'a2']);
     expect(receivedBy('/hook/globex')).toEqual(['g1']);
@@ -144,8 +144,8 @@ describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapte
     await relay.accept('wk_acme', [track('a1')]);
     expect(await relay.deliveries()).toEqual([]);
     await relay.sources.create({ name: 'new', writeKey: writeKey!, metadata: { tenant: 'new' } });
-    await relay.accept(writeKey!, [track('n1')]);
-    expect((await receiver.received(1))[0]!.body.messageId).toBe('n1');
+    await relay.accept(writeKey!, [track('n1', { event: 'n1' })]);
+    expect((await receiver.received(1))[0]!.body.event).toBe('n1');
   });
 
   it('are no more than the limit, whatever runs at a time, and have its rate limit', async () => {

@@ -21,6 +21,7 @@ describe('Ids that a tenant sees', () => {
     expect(new Set(all).size).toBe(all.length);
     expect(ids.conceal('acme', '1')).toBe(portalIds().conceal('acme', '1'));
     expect(ids.endpoint('1')).toBe(portalIds().endpoint('1'));
+    expect(ids.conceal('acme', '1')).toHaveLength(ids.conceal('acme', '4711000').length);
   });
 
   it('are read for their tenant alone, and not if a bit of them differs', () => {

@@ -53,8 +53,8 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       expect(endpoints).toHaveLength(created);
       for (const { id } of endpoints.slice(1)) await other.as(token)('DELETE', `endpoints/${id as string}`);
       await waitFor(async () => (await one.as(token)('GET', 'endpoints')).endpoints.length === 1);
-      await other.relay.accept('wk_acme', [track('m1')]);
-      expect((await one.receiver.received(1))[0]!.body.messageId).toBe('m1');
+      await other.relay.accept('wk_acme', [track('m1', { event: 'Only' })]);
+      expect((await one.receiver.received(1))[0]!.body.event).toBe('Only');
     });
   });
 });

@@ -18,6 +18,7 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
     const api = await startApi(cleanUp, createAdapter(), {
       options: {
         registry: 'store',
+        portal: { secret: 's3cret-portal-of-32-bytes-or-more-x' },
         delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000, concurrency: 1 },
       },
       destination: { sharedSecret: 's3cret-fixed', headers: { 'X-Key': 's3cret-fixed' } },
@@ -58,6 +59,7 @@ describe.each(onExpress)('Secrets on $platform', ({ createAdapter }) => {
       'POST destinations/x/rotate-secret': { secret: 's3cret-rotated' },
       'POST sources': { name: 'third', writeKey: 'wk_s3cret3' },
       'POST sources/x/rotate-key': { key: 'wk_s3cret2' },
+      'POST portal/links': { tenant: 'acme' },
       'POST refusals/resubmit': { source: 'second', expected: 2 },
     };
     // What is removed is asked for last.
