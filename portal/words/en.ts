@@ -76,6 +76,7 @@ export const en = {
     newTitle: 'New endpoint',
     editTitle: 'Edit endpoint',
     url: 'URL',
+    urlPlaceholder: 'https://',
     urlHint: 'It must take POST requests with JSON, and answer with a status of 200 to 299.',
     description: 'Description',
     descriptionHint: 'For yourself. It is not sent.',

@@ -1,3 +1,4 @@
+import { verifyStandardWebhook } from 'nestjs-analytics-relay';
 import type { Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
@@ -20,10 +21,10 @@ function verify({ webhooks }: ScriptedReceiver, first: number, secret: string): 
   for (const { raw, headers } of webhooks.slice(first)) webhook.verify(raw, headers as Record<string, string>);
 }
 
-(withChromium ? describe : describe.skip)('A customer with a wrong path', () => {
+(withChromium ? describe : describe.skip)('A customer', () => {
   const { start, receive } = usePortal();
 
-  it('sees 404 and the answer, mends it, replays what was missed, and rotates the secret while all is verified', async () => {
+  it('with a wrong path sees 404 and the answer, mends it, replays what was missed, and rotates the secret while all is verified', async () => {
     const receiver = await receive(paths({ '/orders': status(204) }));
     const base = `http://127.0.0.1:${receiver.port}`;
     const { open, relay } = await start();
@@ -88,5 +89,30 @@ function verify({ webhooks }: ScriptedReceiver, first: number, secret: string): 
     await dialog.getByText('Accepted after').waitFor();
     verify(receiver, 5, third);
     expect(() => verify(receiver, 5, second)).toThrow('No matching signature found');
+  });
+
+  it('changes from a shared secret to a public key while all is verified', async () => {
+    const receiver = await receive(status(200));
+    const { open, ask, relay } = await start();
+    await ask('POST', 'endpoints', { url: receiver.url });
+    const page = await open();
+    await page.getByRole('link', { name: receiver.url }).click();
+    await button(page, 'Show').click();
+    const secret = await secretOf(page, 'Signing secret');
+    await button(page, 'Rotate…').click();
+    await page.getByRole('dialog').getByLabel('Public key').check();
+    await button(page, 'Rotate').click();
+    const key = await secretOf(page, 'New public key');
+    expect(key).toMatch(/^whpk_/);
+    await button(page, 'Close').click();
+    await page.getByText('Verify the signature of each request with this public key').waitFor();
+    expect(await secretOf(page, 'Public key')).toBe(key);
+
+    await relay.accept('wk_shop', [order('o-1')]);
+    await waitFor(() => receiver.webhooks.length === 1);
+    const { raw, headers } = receiver.webhooks[0]!;
+    verify(receiver, 0, secret);
+    expect(verifyStandardWebhook(raw, headers, key)).toBe(true);
+    expect(verifyStandardWebhook(Buffer.concat([raw, Buffer.from(' ')]), headers, key)).toBe(false);
   });
 });

@@ -45,7 +45,7 @@ export function EndpointForm({ initial, isNew = false, submitLabel, change, onCa
       <TextField
         label={words.form.url}
         type="url"
-        placeholder="https://"
+        placeholder={words.form.urlPlaceholder}
         hint={words.form.urlHint}
         value={draft.url}
         error={byField.url}
