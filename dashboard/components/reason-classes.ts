@@ -7,6 +7,8 @@ export const REASON_CLASSES: Record<DeadReason, string> = {
   address_not_allowed: 'address not allowed',
   transform_failed: 'transform failed',
   destination_removed: 'destination removed',
+  endpoint_disabled: 'endpoint disabled',
+  aborted: 'aborted by the receiver',
   unreadable: 'the stored delivery cannot be read',
 };
 

@@ -23,6 +23,7 @@ import { takeObject } from '../client/message/message-json.util.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { Concealed } from '../common/concealed.value.js';
+import { definitionOf, type EventClass } from '../common/event-class/event-definition.js';
 import { LimitedLogger } from '../common/limited.logger.js';
 import { OptionsError } from '../common/options.error.js';
 import { findProviders } from '../common/providers.util.js';
@@ -35,7 +36,6 @@ import { InProcessTransport } from './in-process.transport.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
 import { AnalyticsTransaction } from './analytics-transaction.js';
-import { definitionOf } from './tracking-plan/tracked-event.decorator.js';
 import { TransactionRecorder, TRANSACTIONAL_RELAY } from './transaction.recorder.js';
 import type { EventName, PlannedTrackParams, TrackEventFields } from './tracking-plan/tracking-plan.interface.js';
 
@@ -180,6 +180,11 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
   /** @internal Number of events not delivered, including those that the tracking plan refused. */
   get lostCount(): number {
     return this.lost;
+  }
+
+  /** @internal Event classes of the tracking plan. */
+  get eventClasses(): readonly EventClass[] {
+    return this.options.reveal().trackingPlan.events;
   }
 
   /** Selects where events are sent. Called by Nest. */

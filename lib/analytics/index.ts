@@ -34,6 +34,7 @@ export {
   TrackedEvent,
   type TrackedEventOptions,
 } from './tracking-plan/tracked-event.decorator.js';
-export type * from './tracking-plan/standard-schema.interface.js';
+export type { EventClass } from '../common/event-class/event-definition.js';
+export type * from '../common/event-class/standard-schema.interface.js';
 export type * from './tracking-plan/tracking-plan.interface.js';
 export type { PlanViolations, TrackingPlanOptions } from './tracking-plan/tracking-plan.options.js';

@@ -4,10 +4,9 @@ import { readdirSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { definitionOf, isEventClass } from '../analytics/tracking-plan/tracked-event.decorator.js';
-import type { EventClass } from '../analytics/tracking-plan/tracking-plan.interface.js';
 import { errorMessage } from '../client/error.util.js';
 import { RelayError } from '../client/relay.error.js';
+import { definitionOf, type EventClass, isEventClass } from '../common/event-class/event-definition.js';
 import { argumentFault } from './command.util.js';
 
 const EVENT_FILE = /\.events?\.[cm]?js$/;

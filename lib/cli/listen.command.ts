@@ -3,7 +3,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 import { ArgumentError } from '../common/relay.errors.js';
-import { isUsableSecret, SECRET_RULE } from '../webhook-destination/receiver/webhook-secret.rules.js';
+import { isNonEmptyString } from '../common/value.util.js';
+import {
+  isVerifyingSecret,
+  publicKeyOf,
+  VERIFYING_RULE,
+} from '../webhook-destination/receiver/webhook-secret.rules.js';
 import { argumentFault, defineCommand } from './command.util.js';
 import { forwardWebhook } from './webhook-forwarder.util.js';
 import { WebhookPrinter } from './webhook.printer.js';
@@ -18,8 +23,9 @@ export const command = defineCommand({
 Receives webhooks at a developer's desk: verifies each, prints it, then what changed since the last one of that event.
 It answers 204, or 401 if the signature is missing, wrong or too old. Stop it with Ctrl+C.
 
-  --secret <secret>     the shared secret; repeat the option during a rotation; default: WEBHOOK_SECRET of the
-                        environment, which other users of the machine cannot see; without one, nothing is verified
+  --secret <secret>     the shared secret, or the public key (whpk_); repeat the option during a rotation; default:
+                        WEBHOOK_SECRET of the environment, which other users of the machine cannot see; without one,
+                        nothing is verified
   --port <port>         port on 127.0.0.1; default: 4000; 0 chooses a free one
   --status <status>     answer this status, 200 to 599, to every webhook;
                         while it runs: curl -X PUT http://127.0.0.1:4000/503
@@ -33,8 +39,10 @@ It answers 204, or 401 if the signature is missing, wrong or too old. Stop it wi
     forward: { type: 'string' },
   },
   run: async ({ secret, port, status, forward }) => {
-    const secrets = secret ?? [process.env.WEBHOOK_SECRET].filter((value) => value !== undefined && value !== '');
-    if (!secrets.every(isUsableSecret)) throw argumentFault(`the secret must not be empty; ${SECRET_RULE}`);
+    const given = secret ?? [process.env.WEBHOOK_SECRET].filter(isNonEmptyString);
+    // The environment may be that of the sender.
+    const secrets = given.map((value) => publicKeyOf(value) ?? value);
+    if (!secrets.every(isVerifyingSecret)) throw argumentFault(`the secret must not be empty; ${VERIFYING_RULE}`);
     if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw argumentFault('--port must be a port, 0 to 65535');
     if (status !== undefined && !isStatus(status)) throw argumentFault('--status must be an HTTP status, 200 to 599');
     if (forward !== undefined && !(/^https?:\/\//i.test(forward) && URL.canParse(forward))) {

@@ -1,5 +1,5 @@
-import type { JsonSchema } from './json-schema.interface.js';
-import type { PlannedEvent } from './plan-document.util.js';
+import type { EventSchema } from '../common/event-class/event-schema.util.js';
+import type { JsonSchema } from '../common/event-class/json-schema.interface.js';
 import { alignColumns } from './text-table.util.js';
 
 /** Keywords that other columns show, or that do not restrict a value. */
@@ -14,7 +14,7 @@ interface Row {
   isRequired: boolean;
 }
 
-export function toMarkdown(events: PlannedEvent[]): string {
+export function toMarkdown(events: EventSchema[]): string {
   const sections = events.map(({ name, schema }) =>
     [`## ${name}`, schema.description, propertiesOf(schema)].filter((part) => part !== undefined).join('\n\n'),
   );

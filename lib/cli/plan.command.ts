@@ -1,9 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 import { errorMessage } from '../client/error.util.js';
+import { toEventSchemas } from '../common/event-class/event-schema.util.js';
 import { argumentFault, defineCommand, toJson } from './command.util.js';
 import { loadEvents } from './event.loader.js';
-import { toJsonDocument, toPlannedEvents } from './plan-document.util.js';
+import { toJsonDocument } from './plan-document.util.js';
 import { toMarkdown } from './plan-markdown.util.js';
 
 export const command = defineCommand({
@@ -21,7 +22,7 @@ command imports each file, so do not pass one that starts the application. Defau
   allowPositionals: true,
   options: { json: { type: 'boolean' }, out: { type: 'string' }, check: { type: 'string' } },
   run: async (values, paths) => {
-    const events = toPlannedEvents(await loadEvents(paths.length > 0 ? paths : ['dist']));
+    const events = toEventSchemas(await loadEvents(paths.length > 0 ? paths : ['dist']));
     const text = values.json ? toJsonDocument(events) : toMarkdown(events);
     if (values.out !== undefined) await write(values.out, text);
     if (values.check !== undefined) return check(values.check, text, values.json ? canonical : unpadded);

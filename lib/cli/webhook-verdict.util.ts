@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import { verifySignature } from '../webhook-destination/receiver/signature.util.js';
 import { verifyStandardWebhook } from '../webhook-destination/receiver/standard-webhook.util.js';
+import { isSymmetric } from '../webhook-destination/receiver/webhook-secret.rules.js';
 import { WebhookSignatureGuard } from '../webhook-destination/receiver/webhook-signature.guard.js';
 
 /** The result of verifying a webhook. */
@@ -16,10 +17,13 @@ export interface Verdict {
 /** Verifies a webhook as an application with `WebhookSignatureGuard` does, and explains the result. */
 export function verifyWebhook(rawBody: Buffer, headers: IncomingHttpHeaders, secrets: string[]): Verdict {
   if (secrets.length === 0) return { isValid: undefined, text: 'not verified' };
+  const symmetric = secrets.filter(isSymmetric);
+  const isHmac = (header: string) =>
+    symmetric.length > 0 && verifySignature(rawBody, valueOf(headers, header), symmetric);
   const checks: [string, (tolerance?: number) => boolean][] = [
     ['webhook-signature', (tolerance) => verifyStandardWebhook(rawBody, headers, secrets, { tolerance })],
-    ['X-Signature', () => verifySignature(rawBody, valueOf(headers, 'X-Signature'), secrets)],
-    ['X-Signature-Previous', () => verifySignature(rawBody, valueOf(headers, 'X-Signature-Previous'), secrets)],
+    ['X-Signature', () => isHmac('X-Signature')],
+    ['X-Signature-Previous', () => isHmac('X-Signature-Previous')],
   ];
   const present = checks.filter(([name]) => valueOf(headers, name) !== undefined);
   const valid = present.filter(([, verify]) => verify()).map(([name]) => name);

@@ -16,12 +16,14 @@ export type { DeliveryOptions } from './dispatch/delivery.options.js';
 export type { DestinationOptions } from './dispatch/destination.options.js';
 export type { DestinationRateLimit } from './dispatch/request-limit.js';
 export type { RetryOn } from './dispatch/outcome.util.js';
+export type { Disablement } from './dispatch/pause.util.js';
 export type {
   TransportOption,
   WebhookRequest,
   WebhookResponse,
   WebhookTransport,
 } from './transport/webhook-transport.interface.js';
+export type { PortalEvent } from './portal/catalogue.options.js';
 export type { CorsOptions, IngestOptions, RateLimitOptions } from './ingest/ingest.options.js';
 export type { AcceptResult, RejectedMessage } from './ingest/ingest.result.js';
 export type { SourceOptions } from './ingest/source.options.js';
@@ -30,6 +32,7 @@ export type { DestinationExplanation, Explanation } from './message.explainer.js
 export type { PortalLink, PortalLinkOptions, PortalLinks } from './portal/portal.links.js';
 export type { PortalBrand, PortalLimits, PortalOptions } from './portal/portal.options.js';
 export type { PortalAccess } from './portal/portal.token.js';
+export type { EndpointChange, OperationalEvent } from './portal/operational-event.js';
 export type { AttemptRecord, KeptAnswer, OutcomeClass, UrlResult } from './queue/attempt-record.interface.js';
 export type {
   Delivery,
@@ -68,7 +71,7 @@ export type {
   WrittenDeliveries,
 } from './queue/store/delivery-store.interface.js';
 export type { RecordKind, RegistryRecord, RegistryStore } from './queue/registry-store.interface.js';
-export type { RefusalRecord, RefusalStore } from './queue/refusal-store.interface.js';
+export type { KeptLog, LogRecord, LogStore, WholeLogRecord } from './queue/log-store.interface.js';
 export type { SeriesRecord, SeriesStore } from './queue/series-store.interface.js';
 export { sqliteQueue, type SqliteQueueOptions } from '../stores/sqlite/sqlite.queue.js';
 export {
@@ -77,6 +80,7 @@ export {
   type WebhookRequestHeaders,
 } from './receiver/standard-webhook.util.js';
 export { signBody, verifySignature } from './receiver/signature.util.js';
+export { publicKeyOf } from './receiver/webhook-secret.rules.js';
 export { WEBHOOK_SECRET, WebhookSignatureGuard } from './receiver/webhook-signature.guard.js';
 export type {
   DestinationRegistry,

@@ -132,7 +132,8 @@ export class MessageExplainer {
     if (firstAttemptAt === undefined || state === 'delivered' || state === 'dead') return {};
     const now = this.queue.now(); // before `jumps` are read, because it finds them
     const stopped = [...(destination?.pauses ?? []), ...this.queue.clock.jumps];
-    return { givesUpAt: firstAttemptAt + this.retryWindow + timeWithin(stopped, firstAttemptAt, now) };
+    const retryWindow = destination?.retryWindow ?? this.retryWindow;
+    return { givesUpAt: firstAttemptAt + retryWindow + timeWithin(stopped, firstAttemptAt, now) };
   }
 
   private async routes(

@@ -14,18 +14,22 @@ import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
 import type { ControllerRoute } from './http/route.controller.js';
 import { IngestEndpoint } from './ingest/ingest.endpoint.js';
 import { IngestOptions } from './ingest/ingest.options.js';
+import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { MessageAcceptor } from './ingest/message.acceptor.js';
 import { Resubmission } from './ingest/resubmission.js';
 import { SourceRegistry } from './ingest/source.registry.js';
 import { RelayMetrics } from './observe/relay-metrics.js';
 import type { PortalApi } from './portal/api/portal-api.js';
+import { EventCatalogue } from './portal/event-catalogue.js';
 import { PortalKeys } from './portal/portal.keys.js';
 import { PortalLinks } from './portal/portal.links.js';
-import type { DeliveryCount } from './queue/delivery.interface.js';
+import type { DeliveryCount, NewDelivery } from './queue/delivery.interface.js';
 import type { DeliveryQueue } from './queue/delivery.queue.js';
 import { createQueue } from './queue/queue.factory.js';
 import { figuresOf, type QueueFigures } from './observe/queue.figures.js';
 import { MessageExplainer } from './message.explainer.js';
+import { EndpointLife } from './portal/endpoint-life.js';
+import { OperatorWebhooks } from './portal/operator.webhooks.js';
 import { DestinationManager } from './registry/destination.manager.js';
 import type { Registry } from './registry/registry.js';
 import { createRegistry } from './registry/registry.factory.js';
@@ -45,6 +49,10 @@ export class RelaySteps {
   readonly registry: Registry;
   readonly sourceManager: SourceManager;
   readonly destinationManager: DestinationManager;
+  /** Undefined without the option `portal`. */
+  readonly endpoints: EndpointLife | undefined;
+  /** Undefined without an operator. */
+  readonly operator: OperatorWebhooks | undefined;
   readonly deletion: UserDeletion;
   readonly resubmission: Resubmission;
   /** Path prefix of all routes. */
@@ -60,8 +68,12 @@ export class RelaySteps {
   /** Links to the portal; undefined without the option `portal`. */
   readonly portalLinks: PortalLinks | undefined;
   readonly portalKeys: PortalKeys | undefined;
+  /** The events that the application sends: of the option, or else of the tracking plans of its producers. */
+  readonly catalogue: EventCatalogue | undefined;
   /** Loaded only with the option `portal`. */
   portal: PortalApi | undefined;
+  /** What records events in this process. They pass on their last events before the relay stops. */
+  readonly producers = new Set<InProcessProducer>();
   /** Resolves once the queue and the registry are open. */
   opened: () => Promise<void> = () => Promise.resolve();
   /** Routes of the controller. */
@@ -81,7 +93,7 @@ export class RelaySteps {
 
   constructor(@Inject(CHECKED_OPTIONS) concealed: Concealed<WebhookDestinationOptions>, host: HttpAdapterHost) {
     const options = concealed.reveal();
-    const { sources, destinations, queue, ingest, mode, delivery, admin, telemetry } = options;
+    const { sources, destinations, queue, ingest, mode, delivery, admin, portal, telemetry } = options;
     this.queue = createQueue(queue);
     this.queue.searchBy(options.search.fields);
     this.activity = new ActivityLog(this.queue.logs, this.audit.entries$);
@@ -112,13 +124,20 @@ export class RelaySteps {
         put: (destination) => {
           router.put(destination);
           this.dispatcher.put(destination);
+          this.endpoints?.put(destination);
         },
         remove: (name) => {
           router.remove(name);
           this.dispatcher.remove(name);
+          this.endpoints?.forget(name);
         },
       },
     });
+    this.endpoints = portal && new EndpointLife(this.registry, this.queue.clock, portal, this.dispatcher.events$);
+    if (this.endpoints && portal?.operator !== undefined) {
+      const store = (deliveries: NewDelivery[]) => this.acceptor.storeAll(deliveries);
+      this.operator = new OperatorWebhooks(portal.operator, store, () => this.queue.now(), this.endpoints.events$);
+    }
     this.sourceManager = new SourceManager(this.registry);
     this.destinationManager = new DestinationManager(
       this.registry,
@@ -131,9 +150,11 @@ export class RelaySteps {
     this.explainer = new MessageExplainer(this.sources, inUse, this.queue, delivery.retryWindow);
     this.deletion = new UserDeletion(this.sources, router, this.queue, (notices) => this.acceptor.storeAll(notices));
 
-    if (options.portal) {
-      this.portalKeys = new PortalKeys(options.portal.secret);
-      this.portalLinks = new PortalLinks(this.portalKeys, this.queue, this.audit, () => this.opened());
+    if (portal) {
+      const planned = () => [...this.producers].flatMap(({ eventClasses = [] }) => eventClasses);
+      this.catalogue = new EventCatalogue(() => portal.events ?? planned(), portal.brand?.name);
+      this.portalKeys = new PortalKeys(portal.secret);
+      this.portalLinks = new PortalLinks(this.portalKeys, this.catalogue, this.queue, this.audit, () => this.opened());
     }
 
     this.prefix = (ingest ?? new IngestOptions()).prefix;

@@ -15,7 +15,6 @@ import { deferred } from '../common/promise.util.js';
 import { ClosedError } from '../common/relay.errors.js';
 import { checkBun } from '../common/peer.check.js';
 import { type Connections, loadConnections } from './transport/transport.factory.js';
-import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';
 import { type DeliveryCount, isOpen } from './queue/delivery.interface.js';
 import { RelaySteps } from './relay-steps.js';
 import type { WebhookDestinationOptions } from './webhook-destination.options.js';
@@ -34,8 +33,6 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
 
   /** Fulfilled once the queue and the registry are open. Events that other providers record during startup wait for it. */
   readonly opened = this.opening.promise;
-  /** They pass on their last events before the relay stops. */
-  readonly producers = new Set<InProcessProducer>();
 
   constructor(
     @Inject(CHECKED_OPTIONS) private readonly options: Concealed<WebhookDestinationOptions>,
@@ -104,9 +101,11 @@ export class RelayLifecycle implements OnModuleInit, OnApplicationBootstrap, OnM
   }
 
   private async stop(): Promise<void> {
-    await Promise.all([...this.producers].map((producer) => producer.drain()));
+    await Promise.all([...this.steps.producers].map((producer) => producer.drain()));
     this.steps.registry.close();
     await this.steps.dispatcher.stop();
+    await this.steps.endpoints?.close();
+    await this.steps.operator?.close();
     await this.steps.api?.close();
     this.steps.portal?.close();
     this.steps.portalLinks?.close();

@@ -26,6 +26,7 @@ import { IngestOptions } from './ingest/ingest.options.js';
 import { SourceOptions } from './ingest/source.options.js';
 import type { GivenDestination, RegistryOption } from './registry/destination-registry.interface.js';
 import { areRegistrySecrets, isRegistryOption, MIN_REGISTRY_SECRET } from './registry/registry.options.js';
+import { findCatalogueFaults } from './portal/catalogue.options.js';
 import { PortalOptions } from './portal/portal.options.js';
 import { SearchOptions } from './search.options.js';
 import type { VisibilityOptions } from './visibility.options.js';
@@ -103,7 +104,7 @@ export class WebhookDestinationOptions {
   /**
    * Pages and an API in which the application's customers manage their own endpoints. Requires `registry: 'store'`.
    * Default: none.
-   * @see docs/portal.md
+   * @see docs/portal.md, "Set it up"
    */
   @AppliesIf((_options, value) => value !== undefined)
   @MustNest('be an object')
@@ -159,7 +160,7 @@ export interface WebhookDestinationModuleOptions extends Partial<
   search?: Partial<SearchOptions>;
   /**
    * Pages and an API in which the application's customers manage their own endpoints; `secret` is required. Default: none.
-   * @see docs/portal.md
+   * @see docs/portal.md, "Set it up"
    */
   portal?: Pick<PortalOptions, 'secret'> & Partial<PortalOptions>;
 }
@@ -222,6 +223,7 @@ function findRelationFaults(options: WebhookDestinationOptions, isValid: (path: 
     ...(isValid('portal.operator') && portal?.operator && !destinations.some(({ name }) => name === portal.operator)
       ? [`portal.operator must name a destination of this module; "${portal.operator}" is not declared`]
       : []),
+    ...findCatalogueFaults(portal?.events),
     ...(areKnown ? destinations : []).flatMap(({ sources: wanted = [] }, index) =>
       (isValid(`destinations[${index}].sources`) ? wanted : [])
         .filter((name) => !names.has(name))

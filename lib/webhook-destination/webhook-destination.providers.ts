@@ -66,7 +66,15 @@ function placeRoutes(controller: RouteController): Provider {
       const addressOf = createAddressReader(ingest?.clientAddress);
       if (portal) {
         const { PortalApi } = await import('./portal/api/portal-api.js');
-        steps.portal = new PortalApi(portal, steps.portalKeys!, steps.portalLinks!, steps, addressOf, host);
+        steps.portal = new PortalApi(
+          portal,
+          steps.portalKeys!,
+          steps.portalLinks!,
+          steps.catalogue!,
+          steps,
+          addressOf,
+          host,
+        );
       }
       if (admin) {
         const { AdminApi } = await import('./admin/api/admin-api.js');

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Observable } from 'rxjs';
+import { EMPTY, type Observable } from 'rxjs';
 
 import type { SerializedMessage } from '../client/message/serialized-message.js';
 import type { Concealed } from '../common/concealed.value.js';
@@ -15,6 +15,7 @@ import { toPosted } from './ingest/recorded-message.js';
 import { toSender } from './ingest/sender.js';
 import type { Explanation } from './message.explainer.js';
 import type { DeliveryCount, DeliveryPage, DeliveryQuery, DeliveryRecord } from './queue/delivery.interface.js';
+import type { OperationalEvent } from './portal/operational-event.js';
 import { DeliveryPortion, DeliverySearch } from './queue/delivery-search.js';
 import type { PortalLinks } from './portal/portal.links.js';
 import type { DestinationManager } from './registry/destination.manager.js';
@@ -55,6 +56,15 @@ export class WebhookDestinationService {
   readonly audit$: Observable<AuditEntry>;
 
   /**
+   * Emits what happens to the endpoints of tenants, if this process noticed it: one has failed for a minute, is disabled or
+   * takes messages again, or a delivery to it is dead. Completes when the application closes; at once without the option
+   * `portal`.
+   *
+   * @see docs/portal.md, "Life of an endpoint"
+   */
+  readonly operational$: Observable<OperationalEvent>;
+
+  /**
    * Manager of the destinations: those of the options, and those of the registry, which can be changed.
    * @see docs/destinations.md
    */
@@ -73,6 +83,7 @@ export class WebhookDestinationService {
   ) {
     this.events$ = steps.dispatcher.events$;
     this.audit$ = steps.audit.entries$;
+    this.operational$ = steps.endpoints?.events$ ?? EMPTY;
     this.destinations = steps.destinationManager;
     this.sources = steps.sourceManager;
   }
@@ -213,7 +224,7 @@ export class WebhookDestinationService {
 
   /** @internal Number of events that in-process recording lost before they reached ingest. */
   get lostCount(): number {
-    return [...this.lifecycle.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
+    return [...this.steps.producers].reduce((sum, { lostCount = 0 }) => sum + lostCount, 0);
   }
 
   /** @internal */
@@ -225,7 +236,7 @@ export class WebhookDestinationService {
   attach(writeKey: string, producer: InProcessProducer): boolean {
     // The registry may have the key, which is known only once it is open.
     if (this.steps.sources.find(writeKey) === undefined && !this.options.reveal().registry) return false;
-    this.lifecycle.producers.add(producer);
+    this.steps.producers.add(producer);
     return true;
   }
 

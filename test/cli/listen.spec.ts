@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 
 import { ExpressAdapter } from '@nestjs/platform-express';
-import { signBody } from 'nestjs-analytics-relay';
+import { publicKeyOf, signBody } from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
@@ -50,6 +50,22 @@ describe('The command listen', () => {
     });
     await relay.accept('wk_shop', [{ type: 'track', userId: 'u1', event: 'Ordered' }]);
     await command.printed(/valid webhook-signature, X-Signature-Previous {2}-> 204/);
+  });
+
+  const privateKey = `whsk_${Buffer.alloc(32, 'desk').toString('base64')}`;
+  it.each([
+    ['a public key', publicKeyOf(privateKey)!],
+    ['a private key, as the environment of the sender has it', privateKey],
+  ])('verifies what a relay signs with a private key, with %s', async (_what, secret) => {
+    const { command, url } = await start([], { WEBHOOK_SECRET: secret });
+    const { relay } = await startRelayApp(afterwards, new ExpressAdapter(), {
+      destination: { urls: [`${url}/hook`], sharedSecret: privateKey },
+    });
+    await relay.accept('wk_shop', [{ type: 'track', userId: 'u1', event: 'Ordered' }]);
+    await command.printed(/u1 {2}valid webhook-signature {2}-> 204/);
+    expect((await send(url, { type: 'track', event: 'A' })).status).toBe(401);
+    await command.printed(/wrong X-Signature: the destination has another sharedSecret {2}-> 401/);
+    expect(command.stdout + command.stderr).not.toMatch(/whsk_|whpk_|Warning/);
   });
 
   it('answers 401 to what WebhookSignatureGuard refuses, and says why', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { type DeliveryRecord, verifySignature, verifyStandardWebhook } from 'nestjs-analytics-relay';
+import { type DeliveryRecord, publicKeyOf, verifySignature, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import type { Page } from 'playwright-core';
 
 import { withChromium } from '../sdks/support/chromium.js';
@@ -30,9 +30,9 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
     const { afterwards, open, visit, allowRefusals } = useDashboard();
 
     /** With a delivery that failed twice and is dead, and two that the receiver took. */
-    async function startWithDead() {
+    async function startWithDead(sharedSecret = SECRET) {
       const api = await startApi(afterwards, createAdapter(), {
-        destination: { name: 'crm', sharedSecret: SECRET, headers: { 'X-Shop': 'k3y' } },
+        destination: { name: 'crm', sharedSecret, headers: { 'X-Shop': 'k3y' } },
         options: { delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 100 } },
       });
       const { relay, receiver } = api;
@@ -230,6 +230,24 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(headers).toMatchObject({ 'x-message-id': 'm1', 'webhook-id': 'shop:m1' });
       expect(verifySignature(raw, headers['x-signature'], SECRET)).toBe(true);
       expect(verifyStandardWebhook(raw, headers, SECRET)).toBe(true);
+    });
+
+    it('are copied without the signature of a private key, which only the relay has', async () => {
+      const privateKey = `whsk_${Buffer.alloc(32, 'crm').toString('base64')}`;
+      const { url, id } = await startWithDead(privateKey);
+      const page = await visit(url, {
+        hash: `#/deliveries/${id}`,
+        browser: { permissions: ['clipboard-read', 'clipboard-write'] },
+      });
+      await page.getByRole('button', { name: 'Copy as curl' }).click();
+      await page.getByText('Command copied.').waitFor();
+      const command = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(command).toContain("-H 'webhook-id: shop:m1'");
+      expect(command).toContain("-H 'webhook-signature: <value of webhook-signature>'");
+      expect(command).not.toMatch(/SECRET|openssl|whsk_/);
+      await page.goto(`${url}#/destinations/crm`);
+      await page.getByText(publicKeyOf(privateKey)!).waitFor();
+      expect(await page.content()).not.toContain('whsk_');
     });
 
     it('show what the receiver answered, as text, and when to the millisecond', async () => {

@@ -125,6 +125,26 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await failures.getByRole('link', { name: 'm2' }).waitFor();
   });
 
+  it('show an endpoint that was disabled, since when and why, and enable it', async () => {
+    const portal = { secret: 'a secret of thirty-two characters' };
+    const { page, relay, receiver } = await start({ options: { destinations: [], portal } });
+    receiver.statuses = [410, 200];
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url], metadata: { tenant: 'acme' } });
+    await relay.accept('wk_shop', [track('m1')]);
+    await waitFor(async () => (await relay.destinations.get('crm'))!.disabled !== undefined);
+    await page.goto(`${page.url()}/crm`);
+    const health = (word: string) => waitFor(async () => (await fact(page, 'Health').textContent()) === word);
+    await health('endpoint disabled');
+    expect(await fact(page, 'Disabled').textContent()).toMatch(/^since .*: it answered 410 Gone$/);
+    await expectGoodLook(page, 'destination-endpoint-disabled');
+    await button(page, 'Enable endpoint').click();
+    await page.getByText('Enabled. Replay its dead deliveries to send what it missed.').waitFor();
+    await health('failing');
+    expect([await fact(page, 'Disabled').count(), await button(page, 'Enable endpoint').count()]).toEqual([0, 0]);
+    await relay.replay({ destination: 'crm' });
+    expect(await receiver.taken(1)).toEqual(['m1']);
+  });
+
   it('are paused, resumed, disabled and changed, which holds for what is sent; the rest of their options stays', async () => {
     const { page, relay, receiver, get } = await start({ options: { destinations: [] } });
     const url = `${receiver.url}?s3cret`;

@@ -25,11 +25,14 @@ import { describeOnEach, postgresStore, redisStore } from '../support/services.j
 
 const KEY = Buffer.from('s3cret standard key of many bytes');
 const STANDARD = `whsec_${KEY.toString('base64')}`;
+const SEED = Buffer.from('s3cret private key of 32 bytes..');
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const SECRETS = [
   's3cret',
   KEY.toString('base64'),
   KEY.toString('hex'),
+  SEED.toString('base64'),
+  SEED.toString('hex'),
   [...KEY.subarray(0, 8)].map((byte) => byte.toString(16)).join(' '), // as Buffers are inspected
   base64('s3cret-key:'),
   base64('s3cret-named:'),
@@ -71,6 +74,7 @@ async function start(queue: DeliveryQueueFactory): Promise<{ app: INestApplicati
       destinations: [
         { urls, sharedSecret: [STANDARD, 's3cret-previous'], headers: { Authorization: 's3cret-header' } },
         { name: 'Other', urls, sharedSecret: 's3cret-other' },
+        { name: 'Private', urls, sharedSecret: `whsk_${SEED.toString('base64')}` },
       ],
       queue,
       delivery: { allowedNetworks: ['localhost'] },

@@ -1,6 +1,5 @@
 import { Observable, Subject } from 'rxjs';
 
-import { MemoryRefusalStore } from '../../lib/stores/memory/memory-refusal.store.js';
 import type {
   DeliveryCount,
   PurgedSource,
@@ -8,7 +7,6 @@ import type {
 } from '../../lib/webhook-destination/queue/delivery.interface.js';
 import type { CheckedSearch } from '../../lib/webhook-destination/queue/delivery-search.js';
 import type { CheckedPage, CheckedQuery } from '../../lib/webhook-destination/queue/query.util.js';
-import type { RefusalStore } from '../../lib/webhook-destination/queue/refusal-store.interface.js';
 import type { RegistryStore } from '../../lib/webhook-destination/queue/registry-store.interface.js';
 import type { Retention } from '../../lib/webhook-destination/queue/retention.options.js';
 import type { LogStore } from '../../lib/webhook-destination/queue/log-store.interface.js';
@@ -57,8 +55,6 @@ export class SimulatedStore implements DeliveryStore {
   });
   readonly registry: RegistryStore;
   readonly series: SeriesStore;
-  /** No scenario has refused messages. */
-  readonly refusals: RefusalStore = new MemoryRefusalStore();
   readonly logs: LogStore;
   owner: StoreOwner | undefined;
   private mark = 0;
@@ -103,7 +99,12 @@ export class SimulatedStore implements DeliveryStore {
     };
     this.logs = {
       write: (log, records) => this.call(() => logs.write(log, records)),
+      update: (log, records) => this.call(() => logs.update(log, records)),
       read: (log, limit, before) => this.call(() => logs.read(log, limit, before)),
+      find: (log, ids) => this.call(() => logs.find(log, ids)),
+      remove: (log, ids) => this.call(() => logs.remove(log, ids)),
+      names: (start) => this.call(() => logs.names(start)),
+      removeOld: (now, most) => this.call(() => logs.removeOld(now, most)),
     };
   }
 

@@ -1,7 +1,10 @@
 import { vi } from 'vitest';
 
-/** Fakes the clock and its timers, and nothing that files and sockets need: they go on. */
-export function fakeTimers(options: { now?: number } = {}): void {
+/**
+ * Fakes the clock and its timers, and nothing that files and sockets need: they go on. With `shouldAdvanceTime`, so does the
+ * clock, which can be advanced as well.
+ */
+export function fakeTimers(options: { now?: number; shouldAdvanceTime?: boolean } = {}): void {
   vi.useFakeTimers({
     ...options,
     toFake: ['Date', 'hrtime', 'performance', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'],

@@ -14,10 +14,12 @@ export function createLoop(
   post: (request: PooledRequest) => void,
   {
     pauses = [],
+    retryWindow,
     options = {},
     clock = new SteadyClock(() => Date.now()),
   }: Partial<{
     pauses: PausableDestination['pauses'];
+    retryWindow: number;
     options: Partial<DeliveryOptions>;
     clock: Pick<SteadyClock, 'now' | 'jumps'>;
   }> = {},
@@ -26,6 +28,7 @@ export function createLoop(
     name: 'Webhooks',
     urls: ['https://receiver.example/hook'],
     pauses,
+    retryWindow,
   });
   const pool = { post, endWaits: () => undefined, close: () => Promise.resolve() };
   return new DestinationLoop(destination, {

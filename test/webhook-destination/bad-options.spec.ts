@@ -35,6 +35,8 @@ it('are named by the field of the error as well', async () => {
 
 const standardSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
 
+const privateSecret = (bytes: number) => `whsk_${Buffer.alloc(bytes, 7).toString('base64')}`;
+
 const withDestination = (fields: object) => ({ sources: [source], destinations: [{ urls: [url], ...fields }] });
 const withDelivery = (delivery: unknown) => ({ sources: [source], destinations: [{ urls: [url] }], delivery });
 const withUrl = (given: unknown) => withDestination({ urls: [given] });
@@ -256,6 +258,16 @@ const cases: [what: string, options: unknown, error: string][] = [
     withDestination({ sharedSecret: ['a', standardSecret(23)] }),
     'sharedSecret must be',
   ],
+  ['whsk_ alone', withDestination({ sharedSecret: 'whsk_' }), 'after whsk_, of an Ed25519 private key'],
+  ['whsk_ and 31 bytes', withDestination({ sharedSecret: privateSecret(31) }), 'sharedSecret must be'],
+  ['whsk_ with another public key', withDestination({ sharedSecret: privateSecret(64) }), 'sharedSecret must be'],
+  ['a public key', withDestination({ sharedSecret: `whpk_${standardSecret(32).slice(6)}` }), 'not whpk_, which is'],
+  ['a previous public key', withDestination({ sharedSecret: ['a', 'whpk_'] }), 'sharedSecret must be'],
+  [
+    'a private key without Standard Webhooks',
+    withDestination({ sharedSecret: ['a', privateSecret(32)], standardWebhooks: false }),
+    'destinations[0].standardWebhooks must not be false with a whsk_ sharedSecret',
+  ],
   [
     'a short secret for Standard Webhooks',
     withDestination({ sharedSecret: ['a secret of 24 bytes ...', 'a shorter secret'], standardWebhooks: true }),
@@ -433,6 +445,11 @@ const cases: [what: string, options: unknown, error: string][] = [
 
   ['an unknown rule for retries', withDelivery({ retryOn: 'all' }), "delivery.retryOn must be 'spec' or 'any-failure'"],
   ['null for it', withDelivery({ retryOn: null }), 'delivery.retryOn must be'],
+  ...[0, '60000', null, 604_800_001].map((retryWindow): (typeof cases)[number] => [
+    `the retry window ${JSON.stringify(retryWindow)} of a destination`,
+    withDestination({ retryWindow }),
+    'destinations[0].retryWindow must be a number of milliseconds above 0, at most 604800000 (7 days)',
+  ]),
   ['one of a destination', withDestination({ retryOn: 'any' }), "destinations[0].retryOn must be 'spec' or"],
   ...['', 'All', null, 7].map((integration): (typeof cases)[number] => [
     `the integration ${JSON.stringify(integration)}`,
@@ -753,6 +770,7 @@ describe('Options', () => {
       ['headers', () => withDestination({ headers: { Authorization: 'Bearer x', 'X-Latin': 'é', 'x-empty': '' } })],
       ['two secrets', () => withDestination({ sharedSecret: ['new', 'old'] })],
       ['whsec_ and 24 bytes', () => withDestination({ sharedSecret: standardSecret(24) })],
+      ['whsk_ and 32 bytes', () => withDestination({ sharedSecret: privateSecret(32), standardWebhooks: true })],
       [
         'secrets for Standard Webhooks',
         () =>

@@ -9,11 +9,12 @@ const STANDARD_KEY =
 
 /**
  * Returns a shell command that posts the body to a receiver, signed with the secret that the user fills in. The command
- * needs curl, and for signatures openssl.
+ * needs curl, and for signatures openssl. A private key (`v1a`) signs in the relay alone: its signature is left to fill in.
  */
 export function toCurl(url: string, { headers, body = '' }: RequestPreview): string {
   const isSigned = 'X-Signature' in headers;
-  const isStandard = 'webhook-signature' in headers;
+  // Only a private key makes no X-Signature.
+  const isStandard = isSigned && 'webhook-signature' in headers;
   const signing = [
     `SECRET='<shared secret>'`,
     `SIGNATURE=$(printf %s "$BODY" | openssl dgst -sha1 -hmac "$SECRET" -r | cut -d' ' -f1)`,
@@ -25,16 +26,17 @@ export function toCurl(url: string, { headers, body = '' }: RequestPreview): str
     `STANDARD=$(printf %s "$ID.$TIMESTAMP.$BODY" |` +
       ` openssl dgst -sha256 -mac HMAC -macopt "hexkey:$KEY" -binary | openssl base64 -A)`,
   ];
-  const lines = Object.entries(headers).flatMap(([name, value]) => toOption(name, value));
+  const lines = Object.entries(headers).flatMap(([name, value]) => toOption(name, value, isSigned));
   return [
     `BODY=${quote(showHidden(body))}`,
-    ...(isSigned || isStandard ? signing : []),
+    ...(isSigned ? signing : []),
     ...(isStandard ? standard : []),
     [`printf %s "$BODY" | curl -i ${quote(url)}`, ...lines, '--data-binary @-'].join(' \\\n  '),
   ].join('\n');
 }
 
-function toOption(name: string, value: string): string[] {
+function toOption(name: string, value: string, isSigned: boolean): string[] {
+  if (!isSigned && name.startsWith('webhook-')) return [toHeader(name, value)];
   switch (name) {
     case 'X-Signature':
       return ['-H "X-Signature: $SIGNATURE"'];
@@ -47,8 +49,12 @@ function toOption(name: string, value: string): string[] {
     case 'webhook-signature':
       return ['-H "webhook-signature: v1,$STANDARD"'];
     default:
-      return [`-H ${quote(`${name}: ${value === MASK ? `<value of ${name}>` : value}`)}`];
+      return [toHeader(name, value)];
   }
+}
+
+function toHeader(name: string, value: string): string {
+  return `-H ${quote(`${name}: ${value === MASK ? `<value of ${name}>` : value}`)}`;
 }
 
 function quote(text: string): string {

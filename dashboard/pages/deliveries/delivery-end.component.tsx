@@ -18,6 +18,8 @@ const ADVICE: [begin: string, text: string][] = [
     'The relay may not connect to this address. Correct the URL or delivery.allowedNetworks, then replay the delivery.',
   ],
   ['destination removed', 'Create a destination with this name, then replay the delivery.'],
+  ['endpoint disabled', 'Enable the endpoint on the page of the destination, then replay the delivery.'],
+  ['aborted by the receiver', 'The receiver asked not to get this message again (webhook-delivery: abort-message).'],
 ];
 
 /** The last step: what comes next, or how it ended. */

@@ -12,7 +12,7 @@ import { TestDialog } from './test.dialog.js';
 
 /** Buttons and dialogs for the actions on a destination. */
 export function DestinationActions({ destination, onChanged }: { destination: Destination; onChanged: () => void }) {
-  const { name, enabled, paused, signed } = destination;
+  const { name, enabled, paused, disabled, signed } = destination;
   const [isTesting, setTesting] = useState(false);
   const route = path`destinations/${name}`;
   const change = useChange(async (method: 'POST' | 'PATCH', verb: string, done: string, body?: object) => {
@@ -39,6 +39,15 @@ export function DestinationActions({ destination, onChanged }: { destination: De
         <Button {...shared} onClick={() => goTo(hrefOf('destinations', { edit: 'true' }, name))}>
           Edit
         </Button>
+        {disabled && (
+          <Button
+            {...shared}
+            look="primary"
+            onClick={() => change.run('POST', '/enable', 'Enabled. Replay its dead deliveries to send what it missed.')}
+          >
+            Enable endpoint
+          </Button>
+        )}
         {paused ? (
           <Button {...shared} onClick={() => change.run('POST', '/resume', 'Resumed: queued messages are sent.')}>
             Resume

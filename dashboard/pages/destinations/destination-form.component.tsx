@@ -127,6 +127,11 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
           ]}
           {...text('retryOn')}
         />
+        <TextField
+          label="Retry window"
+          hint="How long a delivery is retried, in ms; at most 604800000 (7 days). Empty: as set in the relay's options."
+          {...text('retryWindow')}
+        />
         <SelectField
           label="Standard Webhooks headers"
           options={[

@@ -12,12 +12,14 @@ const RETRIES = {
 
 /** The options of a destination. */
 export function DestinationOptions({ destination }: { destination: Destination }) {
-  const { urls, headers, integration, sources, types, events, rateLimit, concurrency, retryOn } = destination;
-  const { signed, standardWebhooks, transformed, propagateTrace, metadata, createdAt, updatedAt } = destination;
+  const { urls, headers, integration, sources, types, events, rateLimit, concurrency } = destination;
+  const { retryOn, retryWindow, signed, publicKey, standardWebhooks, transformed, propagateTrace } = destination;
+  const { metadata, createdAt, updatedAt } = destination;
   const names = Object.keys(metadata);
   const facts: Fact[] = [
     ['URLs', <TextList values={urls} max={2_000} />],
     ['Secret', signed ? <MaskedValue /> : 'none: requests are not signed'],
+    ['Public key', publicKey && <PlainText value={publicKey} />],
     [
       'Standard Webhooks',
       standardWebhooks === undefined ? 'if the secret is long enough' : standardWebhooks ? 'yes' : 'no',
@@ -30,6 +32,7 @@ export function DestinationOptions({ destination }: { destination: Destination }
     ['Rate limit', rateLimit ? `${rateLimit.requests} requests in ${toDuration(rateLimit.per)}, per process` : 'none'],
     ['Concurrency', concurrency ?? "as set in the relay's options"],
     ['Retries', retryOn ? RETRIES[retryOn] : "as set in the relay's options"],
+    ['Retry window', retryWindow ? toDuration(retryWindow) : "as set in the relay's options"],
     ['Body', transformed ? 'made by a transform in code' : 'as accepted'],
     ['Trace', propagateTrace ? 'sent to this receiver' : 'not sent'],
     [

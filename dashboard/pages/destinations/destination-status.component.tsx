@@ -8,9 +8,15 @@ import { hrefOf } from '../../shell/hash.router.js';
 import { type Destination, isAtLimit, openOf } from './destination.answer.js';
 import { HealthBadge } from './health-badge.component.js';
 
+const DISABLED_BECAUSE = {
+  failing: 'it did not succeed for too long',
+  gone: 'it answered 410 Gone',
+  asked: 'the receiver asked for it',
+};
+
 /** Status of a destination. */
 export function DestinationStatus({ destination }: { destination: Destination }) {
-  const { name, fault, figures, previousSecretUntil, rateLimit, urls } = destination;
+  const { name, fault, figures, previousSecretUntil, failingSince, disabled, rateLimit, urls } = destination;
   const { delivered, failed, dead } = figures.recent;
   return (
     <section class="panel">
@@ -19,6 +25,15 @@ export function DestinationStatus({ destination }: { destination: Destination })
       <Facts
         facts={[
           ['Health', <HealthBadge destination={destination} />],
+          ['Failing', failingSince && <>since {<Time at={failingSince} />}</>],
+          [
+            'Disabled',
+            disabled && (
+              <>
+                since {<Time at={disabled.since} />}: {DISABLED_BECAUSE[disabled.reason]}
+              </>
+            ),
+          ],
           [
             'Backlog',
             rateLimit && isActiveAtLimit(destination) ? paceOf(destination, rateLimit, urls.length) : undefined,

@@ -22,6 +22,7 @@ export interface Draft {
   per: string;
   concurrency: string;
   retryOn: string;
+  retryWindow: string;
   /** `'true'`, `'false'`, or empty for the default. */
   standardWebhooks: string;
   propagateTrace: boolean;
@@ -31,7 +32,7 @@ export interface Draft {
 /** Fields of the form, as the API names them. */
 export const FORM_FIELDS = [
   ...['name', 'sharedSecret', 'urls', 'headers', 'integration', 'enabled', 'sources', 'types', 'events'],
-  ...['rateLimit', 'concurrency', 'retryOn', 'standardWebhooks', 'propagateTrace', 'metadata'],
+  ...['rateLimit', 'concurrency', 'retryOn', 'retryWindow', 'standardWebhooks', 'propagateTrace', 'metadata'],
 ];
 
 export const EMPTY_DRAFT: Draft = {
@@ -48,6 +49,7 @@ export const EMPTY_DRAFT: Draft = {
   per: '',
   concurrency: '',
   retryOn: '',
+  retryWindow: '',
   standardWebhooks: '',
   propagateTrace: false,
   metadata: [],
@@ -91,6 +93,7 @@ export function toDraft(entry: DestinationEntry): Draft {
     per: String(entry.rateLimit?.per ?? ''),
     concurrency: String(entry.concurrency ?? ''),
     retryOn: entry.retryOn ?? '',
+    retryWindow: String(entry.retryWindow ?? ''),
     standardWebhooks: String(entry.standardWebhooks ?? ''),
     propagateTrace: entry.propagateTrace,
     metadata: Object.entries(entry.metadata).map(([name, value]) => ({ name, value })),
@@ -118,6 +121,7 @@ export function toOptions(draft: Draft): Record<string, unknown> {
       draft.requests || draft.per ? { requests: toNumber(draft.requests), per: toNumber(draft.per) } : undefined,
     concurrency: toNumber(draft.concurrency),
     retryOn: draft.retryOn || undefined,
+    retryWindow: toNumber(draft.retryWindow),
     standardWebhooks: draft.standardWebhooks === '' ? undefined : draft.standardWebhooks === 'true',
     propagateTrace,
     metadata: toRecord('metadata', draft.metadata),

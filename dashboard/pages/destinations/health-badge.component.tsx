@@ -9,8 +9,9 @@ const RECENT = {
 };
 
 /** Returns the health of a destination in one or two words; `look` is the state whose badge has the right colour. */
-function healthOf({ fault, enabled, paused, figures }: Destination): { word: string; look: string } {
+function healthOf({ fault, enabled, paused, disabled, figures }: Destination): { word: string; look: string } {
   if (fault !== undefined) return { word: 'not used', look: 'dead' };
+  if (disabled) return { word: 'endpoint disabled', look: 'dead' };
   if (!enabled) return { word: 'disabled', look: 'queued' };
   if (paused) return { word: 'paused', look: 'waiting' };
   return figures.down ? { word: 'down', look: 'down' } : RECENT[figures.health];

@@ -1,10 +1,9 @@
 import { takeObject } from '../../client/message/message-json.util.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
+import { toInstance } from '../../common/event-class/class-metadata.util.js';
+import { definitionOf, type EventClass } from '../../common/event-class/event-definition.js';
 import { OptionsError } from '../../common/options.error.js';
-import { toInstance } from '../tracking-plan/class-metadata.util.js';
-import { definitionOf } from '../tracking-plan/tracked-event.decorator.js';
 import type {
-  EventClass,
   EventName,
   PlannedProperties,
   PropertiesField,

@@ -7,9 +7,9 @@ import {
   type PropertyRule,
   rulesOf,
   toInstance,
-} from './class-metadata.util.js';
+} from '../../common/event-class/class-metadata.util.js';
+import type { EventClass } from '../../common/event-class/event-definition.js';
 import type { PlanFault } from './event-check.util.js';
-import type { EventClass } from './tracking-plan.interface.js';
 
 type Fields = Record<string, unknown>;
 

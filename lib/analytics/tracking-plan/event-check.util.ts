@@ -1,8 +1,7 @@
 import { toPrintable } from '../../client/printable.util.js';
+import { definitionOf, type EventClass } from '../../common/event-class/event-definition.js';
+import type { StandardIssue, StandardSchemaV1 } from '../../common/event-class/standard-schema.interface.js';
 import { findClassFaults } from './class-check.util.js';
-import type { StandardIssue, StandardSchemaV1 } from './standard-schema.interface.js';
-import { definitionOf } from './tracked-event.decorator.js';
-import type { EventClass } from './tracking-plan.interface.js';
 
 /** A rule of the tracking plan that an event breaks, without the value, which may be personal. */
 export interface PlanFault {

@@ -1,9 +1,8 @@
 import { type TrackParams, ValidationError } from '../../client/index.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
+import { definitionOf, type EventClass } from '../../common/event-class/event-definition.js';
 import type { LineLogger } from '../../common/line.logger.js';
 import { findPlanFaults, type PlanFault } from './event-check.util.js';
-import { definitionOf } from './tracked-event.decorator.js';
-import type { EventClass } from './tracking-plan.interface.js';
 import type { PlanOptions } from './tracking-plan.options.js';
 
 /** Minimum interval between two log lines of one event, in ms. */

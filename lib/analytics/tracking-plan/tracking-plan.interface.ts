@@ -1,6 +1,7 @@
 import type { CommonParams, EventProperties } from '../../client/index.js';
+import type { EventClass } from '../../common/event-class/event-definition.js';
+import type { StandardInput, StandardSchemaV1 } from '../../common/event-class/standard-schema.interface.js';
 import type { AmbientParams } from '../context/ambient-params.interface.js';
-import type { StandardInput, StandardSchemaV1 } from './standard-schema.interface.js';
 
 /**
  * The track events of the application, by name. Augment this interface to check event names and property types at
@@ -21,10 +22,6 @@ export interface TrackingPlan {}
 
 /** Names of the planned events; any name if there is no plan. */
 export type EventName = keyof TrackingPlan extends never ? string : Extract<keyof TrackingPlan, string>;
-
-/** A class that declares the properties of an event. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a constructor may take any arguments
-export type EventClass<P extends object = object> = abstract new (...args: any) => P;
 
 /** The properties that a Standard Schema, a class or a type declares, without methods. */
 export type PropertiesOf<T> =

@@ -1,6 +1,5 @@
+import { definitionOf, type EventClass, isEventClass } from '../../common/event-class/event-definition.js';
 import { Must } from '../../common/options.rules.js';
-import type { EventClass } from './tracking-plan.interface.js';
-import { definitionOf, isEventClass } from './tracked-event.decorator.js';
 
 const VIOLATIONS = ['throw', 'drop', 'warn'] as const;
 

@@ -44,7 +44,6 @@ import {
 import { AcceptedMessages } from './accepted-messages.js';
 import { DueList, type Entry, isWaiting } from './due-list.js';
 import { EndedRecords } from './ended-records.js';
-import { MemoryRefusalStore } from './memory-refusal.store.js';
 import { MemoryLogStore } from './memory-log.store.js';
 import { MemoryRegistryStore } from './memory-registry.store.js';
 import type { SeriesRecord, SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
@@ -58,7 +57,6 @@ export class MemoryStore implements DeliveryStore {
   readonly due$ = NEVER;
   readonly registry = new MemoryRegistryStore();
   readonly series = new MemorySeriesStore();
-  readonly refusals = new MemoryRefusalStore();
   readonly logs = new MemoryLogStore();
   private readonly logger = new LineLogger('MemoryQueue');
   /** By id, oldest first. */
@@ -220,7 +218,6 @@ export class MemoryStore implements DeliveryStore {
   sweep(retention: Retention, now: number): Promise<SweptRecords> {
     this.accepted.forget(now);
     this.registry.sweep(now);
-    this.logs.sweep(now);
     const swept: SweptRecords = { removed: 0, surplus: [] };
     for (const state of ENDED_STATES) {
       const bound = boundOf(retention, state);

@@ -2,7 +2,6 @@ import type { Client } from 'pg';
 
 import { errorMessage } from '../../client/error.util.js';
 import { QueueUnavailableError } from '../../common/relay.errors.js';
-import { refusalTable } from './postgres-refusal.store.js';
 import { logTable } from './postgres-log.store.js';
 import { registryTables } from './postgres-registry.store.js';
 import { seriesTable } from './postgres-series.store.js';
@@ -76,7 +75,6 @@ function tables(schema: string): string {
   );
   ${registryTables(schema)}
   ${seriesTable(schema)}
-  ${refusalTable(schema)}
   ${logTable(schema)}
   ${recordingView(schema)}`;
 }

@@ -42,7 +42,6 @@ import { DeliveryRecords } from './delivery-records.js';
 import { deliveryStatements } from './delivery.statements.js';
 import { DueDestinations } from './due-destinations.js';
 import { LongStatements } from './long-statements.js';
-import { PostgresRefusalStore } from './postgres-refusal.store.js';
 import { PostgresLogStore } from './postgres-log.store.js';
 import { PostgresRegistryStore } from './postgres-registry.store.js';
 import { PostgresSeriesStore } from './postgres-series.store.js';
@@ -85,7 +84,6 @@ export class PostgresStore implements DeliveryStore {
   private owner: StoreOwner | undefined;
   readonly registry = new PostgresRegistryStore(this.database, this.signals);
   readonly series = new PostgresSeriesStore(this.database);
-  readonly refusals = new PostgresRefusalStore(this.database);
   readonly logs = new PostgresLogStore(this.database);
   readonly transactions: TransactionStore = new TransactionAdditions(
     this.database.schema,
@@ -222,7 +220,6 @@ export class PostgresStore implements DeliveryStore {
   async sweep(retention: Retention, now: number): Promise<SweptRecords> {
     const swept = await new RetentionSweep(this.long).run(retention, now);
     await this.registry.sweep(Date.now());
-    await this.logs.sweep(Date.now());
     return swept;
   }
 

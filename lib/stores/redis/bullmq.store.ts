@@ -23,7 +23,6 @@ import { SearchedFields } from '../../webhook-destination/queue/searched-fields.
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { LogStore } from '../../webhook-destination/queue/log-store.interface.js';
 import type { PeerChannel } from '../../webhook-destination/queue/peer-channel.interface.js';
-import type { RefusalStore } from '../../webhook-destination/queue/refusal-store.interface.js';
 import type { RegistryStore } from '../../webhook-destination/queue/registry-store.interface.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
@@ -88,7 +87,6 @@ export class BullmqStore implements SharedStore {
   private searched = new SearchedFields();
   readonly registry: RegistryStore = this.store.registry;
   readonly series: SeriesStore = this.store.series;
-  readonly refusals: RefusalStore = this.store.refusals;
   readonly logs: LogStore = this.store.logs;
   readonly transactions = undefined;
   readonly peers: PeerChannel = this.store.signals;
@@ -239,7 +237,6 @@ export class BullmqStore implements SharedStore {
   async sweep(_retention: Retention, now: number): Promise<SweptRecords> {
     const swept = await this.sweeper.run();
     await this.store.registry.sweep(now);
-    await this.store.logs.sweep(now);
     return swept;
   }
 

@@ -6,7 +6,6 @@ import { errorMessage } from '../../client/error.util.js';
 import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
 import { RedisDueList, run } from './redis-due-list.js';
 import { RedisConnection } from './redis.connection.js';
-import { RedisRefusalStore } from './redis-refusal.store.js';
 import { RedisRegistryStore } from './redis-registry.store.js';
 import { RedisLogStore } from './redis-log.store.js';
 import { RedisSeriesStore } from './redis-series.store.js';
@@ -85,7 +84,6 @@ export class JobQueues {
   readonly registry = new RedisRegistryStore(this.connection, this.signals);
   readonly series = new RedisSeriesStore(this.connection);
   readonly keys = new SearchKeys(this.connection);
-  readonly refusals = new RedisRefusalStore(this.connection);
   readonly logs = new RedisLogStore(this.connection);
   private root!: IQueueBackend;
   /** In order of creation, the oldest first. */

@@ -34,7 +34,7 @@ export function concealStore<S extends DeliveryStore>(store: S, name: string): S
     });
     return Object.fromEntries(methods) as T;
   };
-  const { isShared, fullTurn, registry, series, refusals, logs, transactions, peers, due$ } = store;
+  const { isShared, fullTurn, registry, series, logs, transactions, peers, due$ } = store;
   const concealed = conceal(store);
   return {
     ...concealed,
@@ -51,7 +51,6 @@ export function concealStore<S extends DeliveryStore>(store: S, name: string): S
     },
     registry: Object.assign(conceal(registry), { changed$: registry.changed$ }),
     series: conceal(series),
-    refusals: conceal(refusals),
     logs: conceal(logs),
     transactions: transactions && { join: (transaction) => transactions.join(transaction) },
     peers: peers && Object.assign(conceal(peers), { received$: peers.received$ }),

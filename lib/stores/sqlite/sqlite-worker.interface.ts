@@ -46,7 +46,7 @@ export type OpenedFile = Pick<SqliteFile, 'identity' | 'engine'>;
 /** Parts of the thread whose methods can be called. */
 export interface SqliteParts extends Pick<
   SqliteDatabase,
-  'file' | 'figures' | 'logs' | 'refusals' | 'registry' | 'series' | 'walk'
+  'file' | 'figures' | 'logs' | 'registry' | 'series' | 'walk'
 > {
   queue: SqliteDatabase;
   thread: {

@@ -12,7 +12,6 @@ import { DamageError } from './batch.codec.js';
 import { BatchTable } from './batch.table.js';
 import { DamagedRows } from './damaged-rows.js';
 import { DeliveryTable } from './delivery.table.js';
-import { RefusalTable } from './refusal.table.js';
 import { LogTable } from './log.table.js';
 import { RegistryTable } from './registry.table.js';
 import { SqliteFile } from './sqlite-file.js';
@@ -38,7 +37,6 @@ import type { SeriesRecord } from '../../webhook-destination/queue/series-store.
 /** The SQL of the queue. It blocks, so it runs only in the worker thread. */
 export class SqliteDatabase {
   readonly file: SqliteFile;
-  readonly refusals: RefusalTable;
   readonly registry: RegistryTable;
   readonly series: SeriesTable;
   readonly logs: LogTable;
@@ -62,10 +60,9 @@ export class SqliteDatabase {
       this.batches = new BatchTable(db);
       this.deliveries = new DeliveryTable(db);
       this.damaged = new DamagedRows(db, this.batches.reader);
-      this.refusals = new RefusalTable(db, this.file);
       this.registry = new RegistryTable(db);
       this.series = new SeriesTable(db);
-      this.logs = new LogTable(db);
+      this.logs = new LogTable(db, this.file);
       this.walk = new SqliteWalk(db, this.batches);
       this.sweeper = new SqliteSweep(db, this.batches);
       this.figures = new SqliteFigures(db);
@@ -185,7 +182,6 @@ export class SqliteDatabase {
     this.file.pages.estimateDemand();
     if (isFirst) {
       this.registry.sweep(now);
-      this.logs.sweep(now);
       this.accepted.trim(now);
     }
     return this.sweeper.run(retention, now, isFirst);

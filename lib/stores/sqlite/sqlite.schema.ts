@@ -1,6 +1,5 @@
 import { LOG_TABLE } from './log.table.js';
 import { UNREADABLE } from '../../webhook-destination/queue/dead-reasons.js';
-import { REFUSAL_TABLE } from './refusal.table.js';
 
 /** Marks the file as a queue of this package, in its `application_id`: "NARQ". */
 export const APPLICATION_ID = 0x4e415251;
@@ -170,6 +169,5 @@ export const SCHEMA = `
     PRIMARY KEY (series, minute, writer)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX series_minute ON series (minute);
-  ${REFUSAL_TABLE}
   ${LOG_TABLE}
 `;

@@ -33,7 +33,6 @@ import {
 import { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { CheckedPage, CheckedQuery } from '../../webhook-destination/queue/query.util.js';
 import type { Retention } from '../../webhook-destination/queue/retention.options.js';
-import type { RefusalStore } from '../../webhook-destination/queue/refusal-store.interface.js';
 import type { LogStore } from '../../webhook-destination/queue/log-store.interface.js';
 import type { SeriesStore } from '../../webhook-destination/queue/series-store.interface.js';
 import type { SqliteFileOptions } from './sqlite-worker.interface.js';
@@ -68,18 +67,14 @@ export class SqliteStore implements DeliveryStore {
     read: (series, from, to) => this.thread.call('series', 'read', series, from, to),
     write: (records, oldest) => this.thread.call('series', 'write', records, oldest),
   };
-  readonly refusals: RefusalStore = {
-    keep: (records, count) => this.thread.call('refusals', 'keep', records, count),
-    sources: () => this.thread.call('refusals', 'sources'),
-    list: (source, after, limit) => this.thread.call('refusals', 'list', source, after, limit),
-    read: (source, ids) => this.thread.call('refusals', 'read', source, ids),
-    update: (source, heads) => this.thread.call('refusals', 'update', source, heads),
-    remove: (source, ids) => this.thread.call('refusals', 'remove', source, ids),
-    removeOld: (before, most) => this.thread.call('refusals', 'removeOld', before, most),
-  };
   readonly logs: LogStore = {
-    read: (log, limit, before) => this.thread.call('logs', 'read', log, limit, before),
     write: (log, records) => this.thread.call('logs', 'write', log, records),
+    update: (log, records) => this.thread.call('logs', 'update', log, records),
+    read: (log, limit, before) => this.thread.call('logs', 'read', log, limit, before),
+    find: (log, ids) => this.thread.call('logs', 'find', log, ids),
+    remove: (log, ids) => this.thread.call('logs', 'remove', log, ids),
+    names: (start) => this.thread.call('logs', 'names', start),
+    removeOld: (now, most) => this.thread.call('logs', 'removeOld', now, most),
   };
   private readonly logger = new LineLogger('SqliteQueue');
   private readonly path: string;

@@ -22,10 +22,10 @@ let openFailure: Error | undefined;
 function open(): void {
   try {
     const queue = new SqliteDatabase(data);
-    const { file, figures, logs, refusals, registry, series, walk } = queue;
+    const { file, figures, logs, registry, series, walk } = queue;
     const { identity, engine } = file;
     const thread = { open: () => ({ identity, engine }), close: () => undefined }; // what they do is not part of a transaction
-    parts = { queue, file, figures, logs, refusals, registry, series, walk, thread };
+    parts = { queue, file, figures, logs, registry, series, walk, thread };
   } catch (error) {
     openFailure = error as Error;
   }

@@ -10,7 +10,7 @@ import type { PooledRequest } from '../transport/connection-pool.js';
 import type { TargetRequest, TargetResponse } from '../transport/webhook-transport.interface.js';
 import type { DestinationLoop } from './destination.loop.js';
 import type { DestinationSender, Route } from './destination.sender.js';
-import { classifyError, classifyStatus } from './outcome.util.js';
+import { askedIn, classifyError, classifyStatus } from './outcome.util.js';
 
 /** Result of one attempt against one URL. */
 export interface SendResult {
@@ -126,13 +126,18 @@ export class UrlRequest implements PooledRequest {
   answer(response: TargetResponse): void {
     const { status, headers, fault } = response;
     this.span?.end(status);
-    const outcome = classifyStatus(status, this.sender.retryOn);
+    const answered = classifyStatus(status, this.sender.retryOn);
     const { shown: url } = this.route.target;
-    if (outcome === 'success') return this.end({ url, outcome, status });
+    const asked = askedIn(headers);
+    if (answered === 'success') {
+      const result = { url, outcome: answered, status };
+      return this.end(asked === 'disable' ? { ...result, asked } : result);
+    }
+    const outcome = asked === 'abort-message' ? 'permanent' : answered;
     const error = fault && { error: attemptError(fault) };
     const answer = this.sender.keep(response, this.route);
     this.end(
-      { url, outcome, status, ...error, ...(answer && { answer }) },
+      { url, outcome, status, ...(asked && { asked }), ...error, ...(answer && { answer }) },
       parseRetryAfter(headers?.['retry-after'], Date.now()),
     );
   }

@@ -8,8 +8,8 @@ interface SettledDelivery extends Pick<Delivery, 'destination' | 'source' | 'mes
   /** Number of attempts so far. */
   attempt: number;
   /**
-   * Results of the last attempt, one for each URL; empty if no attempt was made: the destination was removed, or
-   * `transform` failed or sent nothing.
+   * Results of the last attempt, one for each URL; empty if no attempt was made: the destination was removed or disabled,
+   * or `transform` failed or sent nothing.
    */
   results: UrlResult[];
 }

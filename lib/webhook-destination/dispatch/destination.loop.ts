@@ -6,6 +6,7 @@ import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { Attempt, type SendResult } from './attempt.js';
 import { bodyToSend } from './body-transform.js';
 import { CircuitBreaker } from './circuit-breaker.js';
+import type { DeliveryOptions } from './delivery.options.js';
 import { DestinationSender, type SendingContext } from './destination.sender.js';
 import { judgeAttempt, refuses, requestedPause } from './outcome.util.js';
 import { OutcomeReporter } from './outcome.reporter.js';
@@ -50,6 +51,8 @@ export class DestinationLoop {
   private readonly circuit: CircuitBreaker;
   private readonly reporter: OutcomeReporter;
   private readonly concurrency: number;
+  /** Those of delivery, with the destination's own retry window. */
+  private readonly options: DeliveryOptions;
   /** Set from the start to the stop. */
   private queue: Pick<DeliveryQueue, 'consume'> | undefined;
   private subscription: Subscription | undefined;
@@ -75,7 +78,9 @@ export class DestinationLoop {
     this.sender = new DestinationSender(destination, context, limit);
     this.circuit = new CircuitBreaker(options.initialRetryDelay, options.maxRetryDelay);
     this.reporter = new OutcomeReporter(destination.name, events, telemetry);
-    this.concurrency = destination.concurrency ?? options.concurrency;
+    const { concurrency = options.concurrency, retryWindow } = destination;
+    this.concurrency = concurrency;
+    this.options = retryWindow === undefined ? options : { ...options, retryWindow };
   }
 
   /** Whether deliveries are held back because the destination is down. */
@@ -211,7 +216,7 @@ export class DestinationLoop {
    */
   private lastAttemptOf({ firstAttemptAt, acceptedAt }: Readonly<Delivery>): number {
     const start = firstAttemptAt ?? Math.max(acceptedAt, this.circuit.openedAt);
-    return Math.floor(lastAttemptAt(start + this.extensionSince(start), this.context.options.retryWindow));
+    return Math.floor(lastAttemptAt(start + this.extensionSince(start), this.options.retryWindow));
   }
 
   /** Returns the time since a moment that does not count towards the retry window, in ms: pauses, and jumps of the clock. */
@@ -225,7 +230,8 @@ export class DestinationLoop {
   /** Returns the outcome of an attempt, and changes the circuit. */
   private judge(attempt: Attempt, sent: SendResult[]): DeliveryOutcome {
     const { delivery, startedAt, probe, span } = attempt;
-    const { options, telemetry } = this.context;
+    const { options } = this;
+    const { telemetry } = this.context;
     attempt.isLast &&= this.circuit.isOpen; // otherwise another delivery got through meanwhile
     const extension = this.extensionSince(delivery.firstAttemptAt ?? startedAt);
     const outcome = judgeAttempt(attempt, sent, options, this.now, extension);

@@ -1,8 +1,8 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustBeBoolean, MustIfPresent, MustPass } from '../../common/options.rules.js';
-import { isPositiveInteger } from '../../common/value.util.js';
+import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { isMetadata, METADATA_RULE } from '../metadata.rules.js';
-import { isUsableSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
+import { isSigningSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
 import { hasReadableUserInfo } from '../../common/url.util.js';
 import type { BodyTransform } from './body-transform.js';
@@ -13,9 +13,12 @@ import { isRetryOn, type RetryOn } from './outcome.util.js';
 /** Maximum number of URLs of a destination. */
 const MAX_URLS = 5;
 
+/** Longest `retryWindow` of a destination, in ms: 7 days. */
+const MAX_RETRY_WINDOW = 604_800_000;
+
 function isSharedSecret(value: unknown): boolean {
-  if (!Array.isArray(value)) return isUsableSecret(value);
-  return value.length === 2 && value.every(isUsableSecret) && value[0] !== value[1];
+  if (!Array.isArray(value)) return isSigningSecret(value);
+  return value.length === 2 && value.every(isSigningSecret) && value[0] !== value[1];
 }
 
 // The URL parser drops line breaks and tabs, so requests would go to a different URL than the one written here.
@@ -49,21 +52,24 @@ export class DestinationOptions extends RoutingOptions {
 
   /**
    * Secret that signs every request, without white space or a quote at an end. After `whsec_`, it must be base64 of at
-   * least 24 bytes: `whsec_$(openssl rand -base64 32)`. During rotation, set `[current, previous]`: `X-Signature-Previous` then has the
-   * signature under the previous secret. `undefined` is refused, so an unset variable does not disable signing.
+   * least 24 bytes: `whsec_$(openssl rand -base64 32)`. After `whsk_`, it is the base64 of an Ed25519 private key:
+   * `whsk_$(openssl rand -base64 32)`. Receivers then verify with its public key (`publicKeyOf`), and requests have no
+   * `X-Signature`. During rotation, set `[current, previous]`: each signs in its own way, and `X-Signature-Previous` has
+   * the signature under the previous secret. `undefined` is refused, so an unset variable does not disable signing.
    * Default: requests are not signed.
    * @see docs/specification.md, "Signatures"
    */
   @MustIfPresent(
-    `be a non-empty string without white space or a quote at an end, or an array [current, previous] of two different ones; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes`,
+    `be a non-empty string without white space or a quote at an end, or an array [current, previous] of two different ones; after whsec_, base64 of at least ${MIN_STANDARD_KEY_BYTES} bytes; after whsk_, of an Ed25519 private key; not whpk_, which is a public key`,
     isSharedSecret,
   )
   sharedSecret?: string | [current: string, previous: string];
 
   /**
    * Whether requests also carry the Standard Webhooks headers `webhook-id`, `webhook-timestamp` and
-   * `webhook-signature`, signed with `sharedSecret`: the base64 after `whsec_`, or else its text, of at least 24 bytes.
-   * With `true`, a shorter secret is refused. Default: `true` if the secret has 24 bytes or more.
+   * `webhook-signature`, signed with `sharedSecret`: the base64 after `whsec_` or `whsk_`, or else its text, of at least 24
+   * bytes. With `true`, a shorter secret is refused; with `false`, a `whsk_` key. Default: `true` if the secret has 24
+   * bytes or more.
    */
   @IfGiven()
   @MustBeBoolean()
@@ -77,6 +83,18 @@ export class DestinationOptions extends RoutingOptions {
   @IfGiven()
   @Must("be 'spec' or 'any-failure'", isRetryOn)
   retryOn?: RetryOn;
+
+  /**
+   * How long a delivery to this destination is retried, in ms from its first attempt; at most 7 days.
+   * @default delivery.retryWindow
+   * @see docs/delivery.md, "Retries"
+   */
+  @IfGiven()
+  @Must(
+    `be a number of milliseconds above 0, at most ${MAX_RETRY_WINDOW} (7 days)`,
+    (value) => isPositiveNumber(value) && value <= MAX_RETRY_WINDOW,
+  )
+  retryWindow?: number;
 
   /**
    * Maximum number of deliveries in flight to this destination. Whole number above 0.

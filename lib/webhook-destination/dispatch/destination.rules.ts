@@ -1,7 +1,7 @@
 import { findInvalidVariables } from '../../client/delivery/proxy-environment.util.js';
 import { foundOnce } from '../../common/found-once.util.js';
 import type { validOptions } from '../../common/options.rules.js';
-import { MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
+import { isSymmetric, MIN_STANDARD_KEY_BYTES, toStandardKey } from '../receiver/webhook-secret.rules.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { type DestinationOptions, isWebhookUrl } from './destination.options.js';
 import { ENVIRONMENT } from '../transport/connection.options.js';
@@ -60,7 +60,7 @@ export function findDestinationFaults(
 ): string[] {
   const areValid = (...names: (keyof DestinationOptions)[]) => names.every((name) => isValid(`${parent}${name}`));
   const faults = [
-    ...(areValid('standardWebhooks', 'sharedSecret') && standardWebhooks ? findKeyFaults(sharedSecret) : []),
+    ...(areValid('standardWebhooks', 'sharedSecret') ? findKeyFaults(standardWebhooks, sharedSecret) : []),
     ...(areValid('rateLimit', 'urls') && rateLimit && rateLimit.requests < urls.length
       ? [`rateLimit must allow at least ${urls.length} requests, one for each of the ${urls.length} URLs`]
       : []),
@@ -77,9 +77,14 @@ function parseUrls(urls: unknown): (URL | undefined)[] {
 }
 
 /** Returns the faults of secrets as Standard Webhooks keys. */
-function findKeyFaults(sharedSecret: DestinationOptions['sharedSecret']): string[] {
-  if (sharedSecret === undefined) return ['standardWebhooks requires a sharedSecret'];
-  const areKeys = [sharedSecret].flat().every((secret) => toStandardKey(secret) !== undefined);
+function findKeyFaults(standardWebhooks: boolean | undefined, sharedSecret: DestinationOptions['sharedSecret']) {
+  const secrets = [sharedSecret ?? []].flat();
+  if (standardWebhooks === false && !secrets.every(isSymmetric)) {
+    return ['standardWebhooks must not be false with a whsk_ sharedSecret, which makes no other signature'];
+  }
+  if (!standardWebhooks) return [];
+  if (secrets.length === 0) return ['standardWebhooks requires a sharedSecret'];
+  const areKeys = secrets.filter(isSymmetric).every((secret) => toStandardKey(secret) !== undefined);
   return areKeys
     ? []
     : [`sharedSecret must have at least ${MIN_STANDARD_KEY_BYTES} bytes when standardWebhooks is true`];

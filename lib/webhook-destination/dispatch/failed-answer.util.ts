@@ -113,7 +113,7 @@ function secretsOf(sent: Record<string, string>, { url, shown }: WebhookTarget, 
     ...values,
     ...values.flatMap((value) => value.split(/[\s,;]+/)).filter((word) => word.length >= MIN_WORD),
     ...values.flatMap(credentialsOf),
-    ...sharedSecrets.flatMap((secret) => [secret, secret.replace(/^whsec_/, '')]),
+    ...sharedSecrets.flatMap((secret) => [secret, secret.replace(/^wh(sec|sk)_/, '')]),
     ...pathname.split('/').filter((part) => !shownParts.has(part)),
     ...searchParams.values(),
   ];

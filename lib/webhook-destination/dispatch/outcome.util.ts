@@ -1,8 +1,9 @@
-import type { AttemptRecord, OutcomeClass } from '../queue/attempt-record.interface.js';
+import type { AttemptRecord, OutcomeClass, UrlResult } from '../queue/attempt-record.interface.js';
 import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
-import { ALL_FAILED, WINDOW_OVER } from '../queue/dead-reasons.js';
+import { ABORTED, ALL_FAILED, WINDOW_OVER } from '../queue/dead-reasons.js';
 import type { DeliveryOutcome } from '../queue/delivery.interface.js';
 import { withoutAnswers } from '../queue/kept-answers.util.js';
+import type { WebhookResponse } from '../transport/webhook-transport.interface.js';
 import type { Attempt, SendResult } from './attempt.js';
 import type { DeliveryOptions } from './delivery.options.js';
 import { nextAttemptAt } from './retry-schedule.util.js';
@@ -39,6 +40,14 @@ function isFailure(status: number): boolean {
   return status >= 500 || TEMPORARY_STATUS.has(status);
 }
 
+/** Returns what the headers of an answer ask for. */
+export function askedIn(headers: WebhookResponse['headers']): UrlResult['asked'] {
+  const given = headers?.['webhook-delivery'];
+  if (given === undefined) return undefined;
+  const text = String(given).trim().toLowerCase();
+  return text === 'disable' || text === 'abort-message' ? text : undefined;
+}
+
 /** Returns the outcome class of an exchange without an answer. */
 export function classifyError(error: unknown): OutcomeClass {
   const code = (error as { code?: unknown } | null)?.code;
@@ -72,8 +81,7 @@ export function judgeAttempt(
   // Attempts before this window were made before the delivery was replayed.
   const ofWindow = [...attempts.filter((earlier) => earlier.startedAt >= firstAttemptAt), attempt];
   if (retryable.length === 0) {
-    const reason = ofWindow.some(isRefused) ? ADDRESS_NOT_ALLOWED : ALL_FAILED;
-    return { state: 'dead', attempt, reason, failedUrls };
+    return { state: 'dead', attempt, reason: reasonOf(ofWindow), failedUrls };
   }
 
   const endedAt = now();
@@ -110,9 +118,11 @@ export function requestedPause(
   return Math.min(now + Math.max(0, Math.min(...asked) - Date.now()), end);
 }
 
-/** Whether the network policy stopped a request of the attempt. */
-function isRefused({ results }: AttemptRecord): boolean {
-  return results.some(({ error }) => error?.startsWith(ADDRESS_NOT_ALLOWED));
+/** Returns why a delivery is dead that no URL is tried again with. */
+function reasonOf(attempts: AttemptRecord[]): string {
+  const results = attempts.flatMap((attempt) => attempt.results);
+  if (results.some(({ error }) => error?.startsWith(ADDRESS_NOT_ALLOWED))) return ADDRESS_NOT_ALLOWED;
+  return results.some(({ asked }) => asked === 'abort-message') ? ABORTED : ALL_FAILED;
 }
 
 /**

@@ -8,13 +8,27 @@ export interface Pause {
   to?: number;
 }
 
-/** A destination with its pauses, oldest first. */
+/** Since when an endpoint is disabled, and why. */
+export interface Disablement {
+  /** In ms since the epoch. */
+  since: number;
+  /**
+   * `failing`: it failed for `portal.disableAfter` without a success. `gone`: it answered 410. `asked`: it answered with
+   * the header `webhook-delivery: disable`.
+   */
+  reason: 'failing' | 'gone' | 'asked';
+}
+
+/** A destination with its pauses, oldest first, and its state as an endpoint of the portal. */
 export interface PausableDestination extends DestinationOptions {
   pauses?: readonly Pause[];
+  /** Time of the first failure since the last success, in ms since the epoch. */
+  failingSince?: number | undefined;
+  disabled?: Disablement | undefined;
 }
 
 /** Options that have no effect on the requests to a destination. */
-const NOT_FOR_REQUESTS = ['name', 'integration', 'sources', 'types', 'events', 'metadata'];
+const NOT_FOR_REQUESTS = ['name', 'integration', 'sources', 'types', 'events', 'metadata', 'failingSince'];
 
 /** Maximum number of stored pauses of a destination: more than a retry window usually contains. */
 const MAX_PAUSES = 1_000;
@@ -26,8 +40,8 @@ export function isPaused(pauses: readonly Pause[] = []): boolean {
 }
 
 /** Returns whether deliveries are sent to a destination now. */
-export function isActive({ enabled, pauses }: PausableDestination): boolean {
-  return enabled && !isPaused(pauses);
+export function isActive({ enabled, pauses, disabled }: PausableDestination): boolean {
+  return enabled && !isPaused(pauses) && !disabled;
 }
 
 /** Returns whether deliveries are sent to two forms of a destination in the same way. */

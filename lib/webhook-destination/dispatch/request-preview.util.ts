@@ -35,7 +35,7 @@ export function previewRequest(destination: DestinationOptions, delivery: Delive
     const note = body.state === 'dead' ? body.reason : 'transform sends nothing';
     return { urls, headers: {}, note };
   }
-  const all = new WebhookHeaders(destination).for(delivery, body, now);
+  const all = new WebhookHeaders(destination).for(delivery, undefined, now);
   if (targets.some(({ authorization }) => authorization !== undefined)) all.Authorization = MASK;
   const headers = Object.fromEntries(
     Object.entries(all).map(([name, value]) => [name, isShownHeader(name) ? value : MASK]),

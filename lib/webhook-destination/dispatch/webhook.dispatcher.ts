@@ -9,6 +9,7 @@ import { LineLogger } from '../../common/line.logger.js';
 import { FieldError } from '../../common/relay.errors.js';
 import type { DispatchTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
+import { DISABLED, REMOVED } from '../queue/dead-reasons.js';
 import { type DeliveryCount, isOpen } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DeliveryEvent } from './delivery-event.js';
@@ -16,10 +17,10 @@ import type { DeliveryOptions } from './delivery.options.js';
 import type { DestinationOptions } from './destination.options.js';
 import { DestinationLoop } from './destination.loop.js';
 import type { SendingContext } from './destination.sender.js';
+import { EndedDestination } from './ended-destination.js';
 import { NetworkCheck } from './network-check.js';
 import { OutcomeReporter } from './outcome.reporter.js';
 import { isActive, type PausableDestination, sendsAlike } from './pause.util.js';
-import { RemovedDestination } from './removed-destination.js';
 import { RequestLimit } from './request-limit.js';
 import { sendTest } from './test-delivery.js';
 import type { Connections, PoolFactory } from '../transport/transport.factory.js';
@@ -54,8 +55,8 @@ export class WebhookDispatcher {
   private dueSubscription: Subscription | undefined;
   /** Names of removed destinations: other processes may accept messages for them until they learn of the removal. */
   private readonly removedNames = new Set<string>();
-  /** Removed destinations whose deliveries are being ended. */
-  private readonly removed = new Map<string, RemovedDestination>();
+  /** Removed and disabled destinations whose deliveries are being ended. */
+  private readonly ended = new Map<string, EndedDestination>();
   #check: NetworkCheck | undefined;
   private leaveBudget: () => void = () => undefined;
 
@@ -93,8 +94,8 @@ export class WebhookDispatcher {
   /** Adds a destination, or replaces the one with the same name. */
   put(destination: PausableDestination): void {
     const { name } = destination;
-    this.removed.get(name)?.stop();
-    this.removed.delete(name);
+    this.ended.get(name)?.stop();
+    this.ended.delete(name);
     this.removedNames.delete(name);
     const present = this.#destinations.get(name);
     this.#destinations.set(name, destination);
@@ -105,6 +106,8 @@ export class WebhookDispatcher {
 
   /** Stops sending to a destination, and ends its deliveries once this process delivers. */
   remove(name: string): void {
+    this.ended.get(name)?.stop();
+    this.ended.delete(name);
     this.#destinations.delete(name);
     this.removedNames.add(name);
     this.#limits.delete(name);
@@ -158,7 +161,7 @@ export class WebhookDispatcher {
     this.#check?.stop();
     this.#createPool = undefined;
     this.dueSubscription?.unsubscribe();
-    for (const removed of this.removed.values()) removed.stop();
+    for (const ended of this.ended.values()) ended.stop();
     const abort = new AbortController();
     const after = (delay: number) => sleep(delay, undefined, { signal: abort.signal }).catch(() => undefined);
     const end = after(STOP_TIME);
@@ -176,15 +179,16 @@ export class WebhookDispatcher {
     this.events.complete();
   }
 
-  /** Starts delivering to a destination if necessary, or ends new deliveries of a removed one. */
+  /** Starts delivering to a destination if necessary, or ends new deliveries of a removed or disabled one. */
   private wake(name: string): void {
     const destination = this.#destinations.get(name);
-    if (!destination) this.end(name);
+    if (!destination || destination.disabled) this.end(name);
     else if (!this.#loops.has(name)) this.open(destination);
   }
 
   private open(destination: PausableDestination): void {
     this.leave(destination.name);
+    if (destination.disabled) return this.end(destination.name);
     const createPool = this.#createPool;
     if (!createPool || !isActive(destination)) return;
     this.scope.runInAsyncScope(() => {
@@ -218,7 +222,7 @@ export class WebhookDispatcher {
     loop.retire();
     const close = async () => {
       await loop.idle();
-      this.removed.get(name)?.expedite(); // an attempt that failed after the removal left its delivery waiting
+      this.ended.get(name)?.expedite(); // an attempt that failed meanwhile left its delivery waiting
       await loop.requestsEnded();
       await loop.close();
       this.#leaving.delete(loop);
@@ -228,15 +232,17 @@ export class WebhookDispatcher {
     );
   }
 
-  /** Ends the deliveries of a removed destination, once this process delivers. */
+  /** Ends the deliveries of a removed or disabled destination, once this process delivers. */
   private end(name: string): void {
-    // A name that was not removed is possibly that of a destination that only another process knows yet.
-    if (!this.#createPool || !this.removedNames.has(name) || this.removed.has(name)) return;
-    const removed = new RemovedDestination(name, this.queue, new OutcomeReporter(name, this.events, this.telemetry));
-    this.removed.set(name, removed);
+    // A name without a reason is possibly that of a destination that only another process knows yet.
+    const reason = this.removedNames.has(name) ? REMOVED : this.#destinations.get(name)?.disabled && DISABLED;
+    if (!this.#createPool || !reason || this.ended.has(name)) return;
+    const reporter = new OutcomeReporter(name, this.events, this.telemetry);
+    const ended = new EndedDestination(name, reason, this.queue, reporter);
+    this.ended.set(name, ended);
     this.scope.runInAsyncScope(() => {
-      removed.start();
-      removed.expedite();
+      ended.start();
+      ended.expedite();
     });
   }
 }

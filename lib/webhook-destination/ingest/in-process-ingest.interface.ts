@@ -1,10 +1,13 @@
 import type { SerializedMessage } from '../../client/message/serialized-message.js';
+import type { EventClass } from '../../common/event-class/event-definition.js';
 import type { AcceptResult } from './ingest.result.js';
 
 /** Records events in the same process. It must pass on its last events before the queue closes. */
 export interface InProcessProducer {
   /** Number of events lost before they reached ingest. */
   readonly lostCount?: number;
+  /** Event classes of its tracking plan. */
+  readonly eventClasses?: readonly EventClass[];
   /** Passes on all remaining events; resolves when done. */
   drain(): Promise<void>;
 }

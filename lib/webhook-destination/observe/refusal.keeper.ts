@@ -1,5 +1,3 @@
-import { randomBytes } from 'node:crypto';
-
 import { type Observable, Subscription } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
@@ -9,7 +7,7 @@ import { parseJson } from '../../common/value.util.js';
 import { within } from '../../common/time.util.js';
 import type { Acceptance, Refusal, RefusedMessage } from '../ingest/ingest.result.js';
 import type { KeptRefusals, NewRefusal } from '../queue/kept-refusals.js';
-import { idsFrom } from '../queue/refusal-store.interface.js';
+import { createLogId } from '../queue/log-store.interface.js';
 
 /** Maximum size of a kept text, in bytes. */
 const MAX_TEXT = 32 * 1024;
@@ -45,9 +43,6 @@ const LIBRARY = /"library"\s*:\s*(\{[^{}]*\})/;
 export class RefusalKeeper {
   private readonly logger = new LimitedLogger('WebhookDestinationRefusals');
   private readonly subscription = new Subscription();
-  /** Sets the ids of this process apart from those of others. */
-  private readonly name = randomBytes(4).toString('hex');
-  private lastId = 0;
   private waiting: NewRefusal[] = [];
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
@@ -117,8 +112,7 @@ export class RefusalKeeper {
     this.second.kept++;
     const refusal = describe();
     this.second.read += refusal.bytes ?? 0;
-    const id = `${idsFrom(now)}${(this.lastId++ % 36 ** 4).toString(36).padStart(4, '0')}${this.name}`;
-    this.waiting.push({ id, source, ...refusal });
+    this.waiting.push({ id: createLogId(now), source, ...refusal });
     this.timer ??= setTimeout(() => this.write(), WRITE_INTERVAL).unref();
   }
 

@@ -1,14 +1,8 @@
+import { publicKeyOf, type SignatureScheme } from '../receiver/webhook-secret.rules.js';
 import type { DestinationManager } from '../registry/destination.manager.js';
 import type { DestinationEntry } from '../registry/registry-entry.interface.js';
-import { publicKeyOf, type SignatureScheme } from './merge-placeholders.js';
 import type { OpaqueIds } from './opaque-ids.js';
 import { DESCRIPTION } from './tenant.endpoints.js';
-
-// MERGE: these fields are in DestinationEntry.
-type LivingEntry = DestinationEntry & {
-  failingSince?: number;
-  disabled?: { since: number; reason: 'failing' | 'gone' | 'asked' };
-};
 
 /** An endpoint as its tenant sees it. */
 export interface ShownEndpoint {
@@ -41,11 +35,18 @@ export async function showEndpoint(
   documents: Documents,
   ids: OpaqueIds,
 ): Promise<ShownEndpoint> {
-  const { name, events, metadata, previousSecretUntil, createdAt = 0 } = entry;
-  const { failingSince, disabled } = entry as LivingEntry;
+  const {
+    name,
+    events,
+    metadata,
+    signed,
+    publicKey,
+    failingSince,
+    disabled,
+    previousSecretUntil,
+    createdAt = 0,
+  } = entry;
   const { options } = await documents.documentOf(name);
-  const [secret] = [options.sharedSecret].flat();
-  const publicKey = secret === undefined ? undefined : publicKeyOf(secret);
   return {
     id: ids.endpoint(name),
     url: withoutUserInfo(options.urls?.[0]),
@@ -54,7 +55,7 @@ export async function showEndpoint(
     state: stateOf(entry),
     failingSince,
     disabled,
-    signature: secret === undefined ? 'none' : publicKey === undefined ? 'v1' : 'v1a',
+    signature: !signed ? 'none' : publicKey === undefined ? 'v1' : 'v1a',
     publicKey,
     previousSecretUntil,
     createdAt,
@@ -70,9 +71,7 @@ export async function showSecrets(name: string, documents: Documents): Promise<S
   return { ...shown, previous: publicKeyOf(previous.value) ?? previous.value, previousSecretUntil: previous.until };
 }
 
-function stateOf(entry: DestinationEntry): ShownEndpoint['state'] {
-  const { enabled, paused } = entry;
-  const { disabled, failingSince } = entry as LivingEntry;
+function stateOf({ enabled, paused, disabled, failingSince }: DestinationEntry): ShownEndpoint['state'] {
   if (disabled || !enabled) return 'disabled';
   if (paused) return 'paused';
   return failingSince === undefined ? 'active' : 'failing';

@@ -6,7 +6,7 @@ import { removeCors } from '../admin/request-site.util.js';
 import { admitRequest, answerError } from '../http/answer.util.js';
 import { PageFiles } from '../http/page.files.js';
 import { RequestError } from '../http/request.error.js';
-import type { PublicKeySet } from './merge-placeholders.js';
+import type { PublicKeySet } from './jwks.js';
 import { portalAssets } from './portal-assets.source.js';
 import type { PortalOptions } from './portal.options.js';
 

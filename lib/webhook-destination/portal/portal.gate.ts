@@ -48,8 +48,8 @@ export class PortalGate {
     }
     const found = await this.links.find(token);
     if (!found) return this.limit.refuse(this.addressOf(request));
-    const { state, generation: _generation, ...caller } = found;
-    if (state === 'valid') return caller;
+    const { state, tenant, access, person, expiresAt, returnUrl } = found;
+    if (state === 'valid') return { tenant, access, person, expiresAt, returnUrl };
     const rule = state === 'expired' ? 'the link has expired' : 'the link was revoked';
     throw new RequestError(`portal_token_${state}`, `${rule}; open the portal by a new one`, 'Authorization');
   }

@@ -3,6 +3,7 @@ import { isNonEmptyString } from '../../common/value.util.js';
 import type { AuditLog } from '../admin/audit.log.js';
 import { MAX_METADATA_VALUE } from '../metadata.rules.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
+import type { EventCatalogue } from './event-catalogue.js';
 import type { PortalKeys } from './portal.keys.js';
 import { type PortalAccess, type PortalClaims, PortalTokens } from './portal.token.js';
 import { MAX_LINK_TIME, Revocations } from './revocations.js';
@@ -62,6 +63,7 @@ export class PortalLinks {
    */
   constructor(
     keys: PortalKeys,
+    private readonly catalogue: Pick<EventCatalogue, 'openApi' | 'asyncApi'>,
     private readonly queue: Pick<DeliveryQueue, 'now' | 'registry'>,
     private readonly audit: AuditLog,
     private readonly ready: () => Promise<void>,
@@ -99,6 +101,16 @@ export class PortalLinks {
     await this.open();
     await this.revocations.revoke(tenant);
     this.audit.record({ action: 'portal.revoke', by: 'application', tenant });
+  }
+
+  /** Returns an OpenAPI 3.1 document with a webhook for each event that the application sends. */
+  openApi(): object {
+    return this.catalogue.openApi();
+  }
+
+  /** Returns an AsyncAPI 3.0 document with a message for each event that the application sends. */
+  asyncApi(): object {
+    return this.catalogue.asyncApi();
   }
 
   /** @internal Resolves once all revocations are known. */

@@ -1,7 +1,9 @@
+import type { EventClass } from '../../common/event-class/event-definition.js';
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { type DestinationRateLimit, isRateLimit } from '../dispatch/request-limit.js';
 import { isName } from '../name.rules.js';
+import type { PortalEvent } from './catalogue.options.js';
 
 /** Minimum length of the secret that signs links, in bytes. */
 const MIN_SECRET_BYTES = 32;
@@ -46,6 +48,16 @@ export class PortalOptions {
   /** Signs the links of tenants: at least 32 bytes. Another secret ends all links. Default: required. */
   @Must(SECRET_RULE, isSecret)
   secret!: string;
+
+  /**
+   * The events that tenants see and subscribe to: event classes, or objects `{ name, description, schema, example }`, where
+   * `schema` is the JSON Schema of the event's properties and `example` has such properties. Default: the tracking plans
+   * of the modules in the same application that record into this relay.
+   * @see docs/portal.md, "Events"
+   */
+  @IfGiven()
+  @Must('be an array of event classes and objects', Array.isArray)
+  events?: readonly (EventClass | PortalEvent)[];
 
   /**
    * How long an endpoint may fail without a success before it is disabled, in ms. Destinations of the module's options

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 
 import type { DestinationRateLimit } from '../dispatch/request-limit.js';
 import { RequestError } from '../http/request.error.js';
+import { generateSecret, type SignatureScheme } from '../receiver/webhook-secret.rules.js';
 import type { DestinationManager } from '../registry/destination.manager.js';
 import type { DestinationEntry } from '../registry/registry-entry.interface.js';
 import type { SourceManager } from '../registry/source.manager.js';
-import { generateSecret, type SignatureScheme } from './merge-placeholders.js';
 import type { OpaqueIds } from './opaque-ids.js';
 import type { PortalOptions } from './portal.options.js';
 

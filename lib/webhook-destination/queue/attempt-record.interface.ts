@@ -25,6 +25,8 @@ export interface UrlResult {
   outcome: OutcomeClass;
   /** HTTP status of the response, if there was one. */
   status?: number;
+  /** What the receiver asked for with the header `webhook-delivery`: to disable its endpoint, or not to get the message again. */
+  asked?: 'disable' | 'abort-message';
   /** Why there was no response, or why it could not be read to its end; at most 1,000 characters. */
   error?: string;
   /**

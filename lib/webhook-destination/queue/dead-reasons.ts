@@ -9,6 +9,12 @@ export const ALL_FAILED = 'every URL failed permanently';
 /** Reason of a delivery whose destination was removed while it waited. */
 export const REMOVED = 'destination removed';
 
+/** Reason of a delivery to an endpoint that was disabled. */
+export const DISABLED = 'endpoint disabled';
+
+/** Reason of a delivery that its receiver asked not to get again. */
+export const ABORTED = 'aborted by the receiver';
+
 /** How the reason begins where the `transform` threw; the error follows. */
 export const TRANSFORM_FAILED = 'transform failed';
 
@@ -28,6 +34,8 @@ export const DEAD_REASONS = {
   address_not_allowed: ADDRESS_NOT_ALLOWED,
   transform_failed: TRANSFORM_FAILED,
   destination_removed: REMOVED,
+  endpoint_disabled: DISABLED,
+  aborted: ABORTED,
   unreadable: UNREADABLE,
 } as const;
 

@@ -24,7 +24,7 @@ import {
 import type { DeliverySearch } from './delivery-search.js';
 import { DeliverySearches } from './delivery.searches.js';
 import { KeptRefusals } from './kept-refusals.js';
-import type { LogStore } from './log-store.interface.js';
+import { LOG_PORTION, type LogStore } from './log-store.interface.js';
 import type { PeerChannel } from './peer-channel.interface.js';
 import { checkPage, checkQuery, matches } from './query.util.js';
 import type { RegistryStore } from './registry-store.interface.js';
@@ -62,7 +62,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   /** Reads that take long, in turn. */
   readonly searches = new DeliverySearches(this.store);
   /** Keeps the messages that ingest has refused; usable while the queue is open. */
-  readonly refusals = new KeptRefusals(this.store.refusals, this.retention.refused);
+  readonly refusals = new KeptRefusals(this.store.logs, this.retention.refused);
   /** Stores logs, such as the activity; usable while the queue is open. */
   readonly logs: LogStore = this.store.logs;
   /** Connects the processes that share the store; usable while the queue is open. */
@@ -328,11 +328,11 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   /**
    * Removes records of delivered and dead deliveries past their retention, in a destination those first that ended
    * first. If there are more than the `count` or `bytes` of a state, the destinations with the most records give up
-   * theirs: none has more than another that loses some, except for the remainder of the division. Also removes refused
-   * messages past their age.
+   * theirs: none has more than another that loses some, except for the remainder of the division. Also removes records
+   * of logs past their age.
    */
   async sweep(): Promise<SweptRecords> {
-    await this.refusals.sweep();
+    while ((await this.store.logs.removeOld(Date.now(), LOG_PORTION)) === LOG_PORTION);
     return this.store.sweep(this.retention, this.now());
   }
 

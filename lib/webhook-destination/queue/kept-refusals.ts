@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { idsFrom, type RefusalStore, timeOfId } from './refusal-store.interface.js';
+import { type KeptLog, type LogRecord, type LogStore, timeOfLogId } from './log-store.interface.js';
 import type { RetentionBound } from './retention.options.js';
 
-/** Records that one call of the store reads or removes. */
+/** How the names of the logs begin; the name of the source follows. */
+const LOG = 'refusals:';
+
+/** Records that one call of the store reads. */
 const PORTION = 500;
 
 /** Why a message was refused. */
@@ -33,7 +36,7 @@ export interface RefusalFacts extends RefusalReason {
   isWhole: boolean;
 }
 
-/** What is stored besides the text. */
+/** The record; the text is its attachment. */
 interface Head extends RefusalFacts {
   /** When the sender posted it, by its own clock. */
   sentAt?: string | undefined;
@@ -43,7 +46,7 @@ interface Head extends RefusalFacts {
 
 /** A refused message to be kept. */
 export interface NewRefusal extends Head {
-  /** Unique, and begins as `idsFrom` returns. */
+  /** Of `createLogId`. */
   id: string;
   source: string;
   text: string;
@@ -109,7 +112,7 @@ export class KeptRefusals {
   readonly flushes = new Set<() => Promise<void>>();
 
   constructor(
-    private readonly store: RefusalStore,
+    private readonly store: LogStore,
     private readonly bound: Required<RetentionBound>,
   ) {}
 
@@ -119,9 +122,17 @@ export class KeptRefusals {
   }
 
   /** Resolves with whether they are kept: a store at its size limit keeps none. */
-  keep(refusals: NewRefusal[]): Promise<boolean> {
-    const records = refusals.map(({ id, source, text, ...head }) => ({ id, source, text, head: JSON.stringify(head) }));
-    return this.store.keep(records, this.bound.count);
+  async keep(refusals: NewRefusal[]): Promise<boolean> {
+    const sources = new Set(refusals.map(({ source }) => source));
+    const areKept = await Promise.all(
+      Array.from(sources, (name) => {
+        const records = refusals
+          .filter(({ source }) => source === name)
+          .map(({ id, source: _, text, ...head }) => ({ id, text: JSON.stringify(head), attachment: text }));
+        return this.store.write(this.logOf(name), records);
+      }),
+    );
+    return areKept.every(Boolean);
   }
 
   /** Returns those of a source that match, newest first; with the cursor of the next page, unless this is the last. */
@@ -163,28 +174,27 @@ export class KeptRefusals {
   /** Returns those that are still kept, newest first. */
   async read(source: string, ids: string[]): Promise<WholeRefusal[]> {
     if (ids.length === 0) return [];
-    const records = await this.store.read(source, ids);
-    return records
-      .filter(({ id }) => this.isKept(id))
-      .map(({ id, head, text }) => {
-        const { sentAt } = JSON.parse(head) as Head;
-        return { ...toKept(id, head), text, sentAt };
-      });
+    const records = await this.store.find(this.logOf(source), ids);
+    return records.map(({ id, text: head, attachment: text = '' }) => {
+      const { sentAt } = JSON.parse(head) as Head;
+      return { ...toKept(id, head), text, sentAt };
+    });
   }
 
   /** Gives those that are still kept a new reason. */
   async setReasons(source: string, reasons: Map<string, RefusalReason>): Promise<void> {
     if (reasons.size === 0) return;
-    const records = await this.store.read(source, [...reasons.keys()]);
-    const heads = records.map(({ id, head }) => {
+    const log = this.logOf(source);
+    const records = await this.store.find(log, [...reasons.keys()]);
+    const changed = records.map(({ id, text }) => {
       const { code, field, message } = reasons.get(id)!;
-      return { id, head: JSON.stringify({ ...(JSON.parse(head) as Head), code, field, message }) };
+      return { id, text: JSON.stringify({ ...(JSON.parse(text) as Head), code, field, message }) };
     });
-    await this.store.update(source, heads);
+    await this.store.update(log, changed);
   }
 
   async remove(source: string, ids: string[]): Promise<number> {
-    return ids.length === 0 ? 0 : this.store.remove(source, ids);
+    return ids.length === 0 ? 0 : this.store.remove(this.logOf(source), ids);
   }
 
   /** Removes those that name one of the users; resolves with their number. */
@@ -192,9 +202,11 @@ export class KeptRefusals {
     const users = new Set(userIds);
     await Promise.all([...this.flushes].map((flush) => flush()));
     let removed = 0;
-    for (const source of sources ?? (await this.store.sources())) {
-      for await (const records of this.portions(source)) {
-        const found = records.filter(({ head }) => (JSON.parse(head) as Head).userIds.some((id) => users.has(id)));
+    const names = sources ?? (await this.store.names(LOG)).map((name) => name.slice(LOG.length));
+    for (const source of names) {
+      // Also what a lower age of the option hides, until a sweep removes it.
+      for await (const records of this.portions({ ...this.logOf(source), age: Infinity })) {
+        const found = records.filter(({ text }) => (JSON.parse(text) as Head).userIds.some((id) => users.has(id)));
         removed += await this.remove(
           source,
           found.map(({ id }) => id),
@@ -204,26 +216,20 @@ export class KeptRefusals {
     return removed;
   }
 
-  /** Removes those past their age. */
-  async sweep(): Promise<void> {
-    while ((await this.store.removeOld(Date.now() - this.bound.age, PORTION)) === PORTION);
-  }
-
   private async *matching(source: string, filter: RefusalFilter, after?: string): AsyncGenerator<KeptRefusal> {
-    for await (const records of this.portions(source, after)) {
-      for (const { id, head } of records) {
-        if (!this.isKept(id)) return; // all others are older
-        const refusal = toKept(id, head);
+    for await (const records of this.portions(this.logOf(source), after)) {
+      for (const { id, text } of records) {
+        const refusal = toKept(id, text);
         const { code = refusal.code, field = refusal.field, sdk = sdkOf(refusal) } = filter;
         if (code === refusal.code && field === refusal.field && sdk === sdkOf(refusal)) yield refusal;
       }
     }
   }
 
-  /** Reads the records of a source, newest first, with pauses for other work. */
-  private async *portions(source: string, after?: string): AsyncGenerator<{ id: string; head: string }[]> {
-    for (let last = after; ;) {
-      const records = await this.store.list(source, last, PORTION);
+  /** Reads the records of a log, newest first, with pauses for other work. */
+  private async *portions(log: KeptLog, before?: string): AsyncGenerator<LogRecord[]> {
+    for (let last = before; ;) {
+      const records = await this.store.read(log, PORTION, last);
       if (records.length > 0) yield records;
       if (records.length < PORTION) return;
       last = records.at(-1)!.id;
@@ -231,9 +237,9 @@ export class KeptRefusals {
     }
   }
 
-  /** Whether the age of a record is within its bound: a sweep may be still to come. */
-  private isKept(id: string): boolean {
-    return id >= idsFrom(Date.now() - this.bound.age);
+  private logOf(source: string): KeptLog {
+    const { age, count } = this.bound;
+    return { name: `${LOG}${source}`, age, count };
   }
 }
 
@@ -241,5 +247,5 @@ function toKept(id: string, head: string): KeptRefusal {
   const facts = JSON.parse(head) as Partial<Head> & RefusalFacts;
   delete facts.userIds;
   delete facts.sentAt;
-  return { id, at: timeOfId(id), ...facts };
+  return { id, at: timeOfLogId(id), ...facts };
 }

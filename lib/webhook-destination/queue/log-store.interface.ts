@@ -18,20 +18,42 @@ export interface LogRecord {
   text: string;
 }
 
-/** Stores logs, such as the activity; usable while the queue is open. */
+/** A record with what only a look-up of the record reads. */
+export interface WholeLogRecord extends LogRecord {
+  /** Without NUL characters. Default: none. */
+  attachment?: string | undefined;
+}
+
+/** Stores logs, such as the activity and refused messages; usable while the queue is open. */
 export interface LogStore {
   /**
-   * Writes records, replacing those with the same id, and removes what exceeds the `count` of the log. A record past its
-   * `age` is removed by a later sweep of the queue.
+   * Writes records, replacing those with the same id, and removes what exceeds the `count` of the log. Resolves with
+   * whether they are written: a store at its size limit takes no records with attachments.
    */
-  write(log: KeptLog, records: LogRecord[]): Promise<void>;
+  write(log: KeptLog, records: WholeLogRecord[]): Promise<boolean>;
+  /** Replaces the texts of those of these records that still exist. */
+  update(log: KeptLog, records: LogRecord[]): Promise<void>;
   /**
    * Returns the records of a log, newest first, as far as they are not past its `age`.
    *
    * @param before id below which records are read; default: all
    */
   read(log: KeptLog, limit: number, before?: string): Promise<LogRecord[]>;
+  /** Returns those of these records that exist and are not past the `age` of the log, newest first. */
+  find(log: KeptLog, ids: string[]): Promise<WholeLogRecord[]>;
+  /** Removes records; resolves with the number of those that existed. */
+  remove(log: KeptLog, ids: string[]): Promise<number>;
+  /** Returns the names of the logs that begin with a text and have records, or have had until lately. */
+  names(start: string): Promise<string[]>;
+  /**
+   * Removes records of any log that are past the `age` with which they were written; resolves with their number. It is
+   * less than `most` if no more are left.
+   */
+  removeOld(now: number, most: number): Promise<number>;
 }
+
+/** Records that a sweep removes with one call. */
+export const LOG_PORTION = 500;
 
 /** Number of digits of the time in an id. */
 const TIME_DIGITS = 15;

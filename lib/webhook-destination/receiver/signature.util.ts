@@ -2,19 +2,22 @@ import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { isUint8Array } from 'node:util/types';
 
 import { OptionsError } from '../../common/options.error.js';
-import { isUsableSecret, SECRET_RULE, usableSecrets } from './webhook-secret.rules.js';
+import { HMAC_RULE, isHmacSecret, isSymmetric, usableSecrets, warnOnce } from './webhook-secret.rules.js';
+
+const NO_PUBLIC_KEY =
+  'verifySignature: a whpk_ key is ignored, because X-Signature cannot be made with its private key; use verifyStandardWebhook';
 
 /**
  * Returns the signature of a webhook body: the lowercase hexadecimal HMAC-SHA1 of its UTF-8 bytes, keyed with the text
  * of the shared secret.
  *
- * @throws {OptionsError} if the secret is empty, is `whsec_` with less than 24 bytes of base64, or begins or ends with
- * white space or a quote.
+ * @throws {OptionsError} if the secret is empty, is `whsec_` with less than 24 bytes of base64, is a key of an asymmetric
+ * signature (`whsk_`, `whpk_`), or begins or ends with white space or a quote.
  * @see docs/specification.md, "Signatures"
  */
 export function signBody(body: string | Uint8Array, secret: string): string {
-  if (!isUsableSecret(secret)) {
-    throw new OptionsError('signBody', [secret ? SECRET_RULE : 'the secret must not be empty']);
+  if (!isHmacSecret(secret)) {
+    throw new OptionsError('signBody', [secret ? HMAC_RULE : 'the secret must not be empty']);
   }
   return hmacOf(body, secret);
 }
@@ -27,7 +30,8 @@ export function hmacOf(body: string | Uint8Array, key: string | KeyObject): stri
 /**
  * Returns whether `signature`, the value of the `X-Signature` header, matches the body under any of the secrets. Never
  * throws: it returns `false` for a missing body or header, for a header that is an array, and for a secret that
- * `signBody` refuses, which also causes a process warning, once.
+ * `signBody` refuses, which also causes a process warning, once. A `whpk_` key verifies none: its requests have no
+ * `X-Signature`.
  * It authenticates the sender and the body, but not the time or id: a captured request can be replayed with another
  * `X-Message-Id`. {@link verifyStandardWebhook} covers time and id as well.
  *
@@ -40,8 +44,10 @@ export function verifySignature(
   secrets: string | readonly string[] | undefined,
 ): boolean {
   const usable = usableSecrets('verifySignature', secrets);
+  const symmetric = usable.filter(isSymmetric); // anyone could sign with a public key
+  if (symmetric.length < usable.length) warnOnce(NO_PUBLIC_KEY);
   if (typeof signature !== 'string' || !isBody(rawBody)) return false;
-  return usable.some((secret) => isEqual(signature, hmacOf(rawBody, secret)));
+  return symmetric.some((secret) => isEqual(signature, hmacOf(rawBody, secret)));
 }
 
 /** Returns whether a value is a raw body. Some body parsers do not keep it. */

@@ -13,9 +13,9 @@ import { OptionsError } from '../../common/options.error.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { verifySignature } from './signature.util.js';
 import { checkTolerance, type StandardWebhookOptions, verifyStandardWebhook } from './standard-webhook.util.js';
-import { isStandardSecret, isUsableSecret, SECRET_RULE, toStandardKey } from './webhook-secret.rules.js';
+import { isVerifyingSecret, kindOfSecret, toStandardKey, VERIFYING_RULE } from './webhook-secret.rules.js';
 
-/** Injection token for the shared secret, or secrets, of a {@link WebhookSignatureGuard} applied as a class. */
+/** Injection token for the shared secret or public key, or several, of a {@link WebhookSignatureGuard} applied as a class. */
 export const WEBHOOK_SECRET = Symbol.for('nestjs-analytics-relay:webhook-secret');
 
 interface SignedRequest {
@@ -25,8 +25,8 @@ interface SignedRequest {
 /**
  * Admits requests signed with one of the secrets; answers others with 401.
  * A request with `webhook-signature` is verified by {@link verifyStandardWebhook}, which covers id, time and body. A
- * request without it is verified by `X-Signature`, except with secrets that begin with `whsec_`: otherwise a captured
- * request could be replayed at any time, stripped of the other headers.
+ * request without it is verified by `X-Signature`, except with secrets that begin with `whsec_` or `whpk_`: otherwise a
+ * captured request could be replayed at any time, stripped of the other headers.
  * The application must keep raw bodies: `NestFactory.create(AppModule, { rawBody: true })`.
  *
  * Use `@UseGuards(new WebhookSignatureGuard(secret))`, or `@UseGuards(WebhookSignatureGuard)` in a module that provides
@@ -38,9 +38,9 @@ export class WebhookSignatureGuard implements CanActivate {
   private readonly faults = new LimitedLogger(WebhookSignatureGuard.name);
 
   /**
-   * @param secrets the shared secret, or all secrets that are valid during rotation
-   * @throws {OptionsError} if a secret is empty or not set, if it is `whsec_` with less than 24 bytes of base64, or if
-   * the tolerance is invalid; the application then does not start.
+   * @param secrets the shared secret or public key (`whpk_`), or all that are valid during rotation
+   * @throws {OptionsError} if a secret is empty or not set, if it is `whsec_` with less than 24 bytes of base64 or
+   * `whpk_` without a public key, or if the tolerance is invalid; the application then does not start.
    */
   constructor(
     @Inject(WEBHOOK_SECRET) secrets: string | readonly string[],
@@ -48,8 +48,8 @@ export class WebhookSignatureGuard implements CanActivate {
   ) {
     const all = checkSecrets(secrets);
     if (options.tolerance !== undefined) checkTolerance(WebhookSignatureGuard.name, options.tolerance);
-    const standard = all.filter((secret) => toStandardKey(secret) !== undefined);
-    const plain = all.filter((secret) => !isStandardSecret(secret));
+    const plain = all.filter((secret) => kindOfSecret(secret) === 'text');
+    const standard = all.filter((secret) => !plain.includes(secret) || toStandardKey(secret) !== undefined);
     // A closure conceals the secrets, also where the guard is used through a proxy.
     this.verify = (rawBody, headers) => {
       if (headers['webhook-signature'] !== undefined && standard.length > 0) {
@@ -74,7 +74,7 @@ export class WebhookSignatureGuard implements CanActivate {
 }
 
 const NO_STANDARD_HEADERS =
-  'A request has only X-Signature. With a whsec_ secret, the Standard Webhooks headers are required';
+  'A request has only X-Signature. With a whsec_ secret or a whpk_ key, the Standard Webhooks headers are required';
 
 /** @throws {OptionsError} unless there is a secret and all are valid. */
 function checkSecrets(secrets: unknown): string[] {
@@ -83,7 +83,7 @@ function checkSecrets(secrets: unknown): string[] {
   if (all.length === 0 || !all.every(isNonEmptyString)) {
     faults.push('the secret must be a non-empty string, or an array of them');
   }
-  if (!all.filter(isNonEmptyString).every(isUsableSecret)) faults.push(SECRET_RULE);
+  if (!all.filter(isNonEmptyString).every(isVerifyingSecret)) faults.push(VERIFYING_RULE);
   if (faults.length > 0) throw new OptionsError(WebhookSignatureGuard.name, faults);
   return all as string[];
 }

@@ -1,14 +1,16 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 import { findOptionFaults, toOptions } from '../../common/options.rules.js';
 import { ArgumentError } from '../../common/relay.errors.js';
+import { inSlices } from '../../common/slices.util.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
 import { AcceptedMessage, findPostedFault } from '../ingest/accepted-message.js';
 import { ParsedMessage } from '../ingest/parsed-message.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
+import { generateSecret, type SignatureScheme } from '../receiver/webhook-secret.rules.js';
 import { toWebhookBody } from '../routing/webhook-body.util.js';
 import type { GivenDestination } from './destination-registry.interface.js';
-import { detach, type EntryDocuments, toLiveDestination } from './entry.document.js';
+import { detach, type EntryDocuments, publicKeysOf, toLiveDestination } from './entry.document.js';
 import { EntryManager, type PatchRules, type ReadableEntry } from './entry.manager.js';
 import { isPaused, type PausableDestination, type Pause, recentPauses } from '../dispatch/pause.util.js';
 import { shownUrl } from '../transport/webhook-target.js';
@@ -18,9 +20,6 @@ import type { Registry } from './registry.js';
 import type { SourceManager } from './source.manager.js';
 
 type Document = EntryDocuments['destination'];
-
-/** Length of a generated secret, in bytes. */
-const SECRET_BYTES = 32;
 
 const IN_CODE = "can only be declared in code: in the module's options, or by the application's own registry";
 
@@ -36,6 +35,7 @@ const FIELDS: PatchRules<DestinationOptions> = {
   sharedSecret: true, // together with urls of a new origin
   standardWebhooks: true,
   retryOn: true,
+  retryWindow: true,
   concurrency: true,
   rateLimit: true,
   transform: IN_CODE,
@@ -43,12 +43,12 @@ const FIELDS: PatchRules<DestinationOptions> = {
   metadata: true,
 };
 
-/** A new destination. Its secret is generated unless given. */
+/** A new destination. Its secret is generated (`whsec_`) unless given. */
 export type NewDestination = Omit<GivenDestination, 'transform'>;
 
 /**
  * Fields of a destination to change. `undefined` leaves a field unchanged; `null` resets it to its default, `sharedSecret`
- * to a generated one.
+ * to a generated one of the same kind.
  */
 export type DestinationPatch = {
   [K in keyof Omit<DestinationOptions, 'name' | 'transform'>]?: DestinationOptions[K] | null;
@@ -94,7 +94,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const given = Object(destination) as Record<string, unknown>;
     const { name = new DestinationOptions().name } = given;
     if (given.transform !== undefined) throw this.refusal(name, [`transform ${IN_CODE}`]);
-    const generated = Object.hasOwn(given, 'sharedSecret') ? {} : { sharedSecret: generateSecret() };
+    const generated = Object.hasOwn(given, 'sharedSecret') ? {} : { sharedSecret: generateSecret('v1') };
     return { ...(await this.add({ ...given, name, ...generated } as Document['options'])), ...generated };
   }
 
@@ -111,14 +111,14 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    */
   async update(name: string, patch: DestinationPatch): Promise<CreatedDestination> {
     const { sharedSecret } = Object(patch) as DestinationPatch;
-    const generated = sharedSecret === null ? { sharedSecret: generateSecret() } : {};
+    const generated = sharedSecret === null ? { sharedSecret: generateSecret(await this.schemeOf(name)) } : {};
     const given = Object(patch) === patch ? { ...patch, ...generated } : patch;
     const entry = await this.patch(name, given, FIELDS, (document) => {
       const faults = findConcealedFaults(given, document.options);
       if (faults.length > 0) throw this.refusal(name, faults);
       return findNewOrigin(given, document.options) === undefined ? document : { ...document, previous: undefined };
     });
-    return { ...entry, ...generated };
+    return withoutPrivateKey({ ...entry, ...generated });
   }
 
   /**
@@ -142,14 +142,31 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Replaces the secret of a destination with the given or a generated one. For `overlap` ms (default: a day), requests
-   * are also signed with the previous secret. A secret from an earlier rotation is dropped immediately.
+   * Enables an endpoint that was disabled, or forgets since when it fails. Deliveries that it did not get meanwhile are
+   * dead, with the reason `endpoint disabled`, and can be replayed.
+   *
+   * @throws {RelayError} `destination_unknown` or `registry_read_only`
+   * @see docs/portal.md, "Life of an endpoint"
+   */
+  enable(name: string): Promise<DestinationEntry> {
+    return this.change(name, (document) =>
+      document.disabled || document.failingSince !== undefined
+        ? { ...document, disabled: undefined, failingSince: undefined }
+        : document,
+    );
+  }
+
+  /**
+   * Replaces the secret of a destination with the given one, or a generated one of the same kind. For `overlap` ms
+   * (default: a day), requests are also signed with the previous secret, each in its own way. A secret from an earlier
+   * rotation is dropped immediately.
    *
    * @throws {OptionsError} naming the invalid field and its rule
    * @throws {RelayError} `destination_unknown` or `registry_read_only`
    */
-  rotateSecret(name: string, rotation: { secret?: string; overlap?: number } = {}): Promise<CreatedDestination> {
-    return this.rotate(name, 'sharedSecret', 'secret', rotation, generateSecret);
+  async rotateSecret(name: string, rotation: { secret?: string; overlap?: number } = {}): Promise<CreatedDestination> {
+    const scheme = await this.schemeOf(name);
+    return withoutPrivateKey(await this.rotate(name, 'sharedSecret', 'secret', rotation, () => generateSecret(scheme)));
   }
 
   /**
@@ -240,8 +257,20 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     });
   }
 
+  /**
+   * @internal Returns the public keys under which the destinations in use sign, those of a destination together, with
+   * pauses.
+   */
+  async *publicKeys(): AsyncGenerator<string[]> {
+    for await (const document of inSlices(await this.live())) {
+      const { current, previous } = publicKeysOf(document);
+      const keys = [current, previous].filter((key) => key !== undefined);
+      if (keys.length > 0) yield keys;
+    }
+  }
+
   protected show({ document, origin, fault }: ReadableEntry<'destination'>): DestinationEntry {
-    const { options, previous, pauses, createdAt, updatedAt } = document;
+    const { options, previous, pauses, failingSince, disabled, createdAt, updatedAt } = document;
     const sources = this.registry.presentSources(document);
     const given = toOptions(DestinationOptions, options);
     // A later version may have written another format.
@@ -256,12 +285,21 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
       urls: urls.map((url) => shownUrl(new URL(url))),
       headers: Object.keys(headers),
       signed: sharedSecret !== undefined,
+      publicKey: publicKeysOf(document).current,
       transformed: transform !== undefined,
       paused: isPaused(pauses),
+      failingSince,
+      disabled: disabled && { ...disabled },
       previousSecretUntil: previous?.until,
       createdAt,
       updatedAt,
     };
+  }
+
+  /** Returns how a generated secret signs: as the present one does. */
+  private async schemeOf(name: string): Promise<SignatureScheme> {
+    const entry = await this.get(name);
+    return entry?.publicKey === undefined ? 'v1' : 'v1a';
   }
 
   private changePauses(name: string, change: (pauses: Pause[]) => Pause[] | undefined): Promise<DestinationEntry> {
@@ -275,11 +313,21 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     return super.change(name, (document) => {
       const changed = change(document);
       if (changed === document || !changed.pauses) return changed;
-      return { ...changed, pauses: recentPauses(changed.pauses, this.retryWindow, this.now()) };
+      const { pauses, failingSince, options } = changed;
+      const now = this.now();
+      // Neither a retry window nor the time that an endpoint may fail counts pauses.
+      const counted = Math.max(
+        options.retryWindow ?? this.retryWindow,
+        failingSince === undefined ? 0 : now - failingSince,
+      );
+      return { ...changed, pauses: recentPauses(pauses, counted, now) };
     });
   }
 }
 
-function generateSecret(): string {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+/** Removes a generated private key from an answer: only the relay needs it. */
+function withoutPrivateKey(entry: CreatedDestination): CreatedDestination {
+  const shown = { ...entry };
+  if (shown.publicKey !== undefined) delete shown.sharedSecret;
+  return shown;
 }

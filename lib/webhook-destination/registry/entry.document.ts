@@ -1,10 +1,12 @@
 import { invalidOptions, type OptionsError } from '../../client/options.error.js';
+import { foundOnce } from '../../common/found-once.util.js';
 import { toOptions } from '../../common/options.rules.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
-import type { PausableDestination, Pause } from '../dispatch/pause.util.js';
+import type { Disablement, PausableDestination, Pause } from '../dispatch/pause.util.js';
 import type { SourceOptions } from '../ingest/source.options.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
+import { publicKeyOf } from '../receiver/webhook-secret.rules.js';
 import type { GivenDestination } from './destination-registry.interface.js';
 
 /** An entry: its options as given, and its later state. The store keeps it as JSON. */
@@ -16,6 +18,9 @@ interface EntryDocument<T> {
   isTenants?: boolean;
   /** Pauses of a destination, oldest first. */
   pauses?: Pause[];
+  /** Time of an endpoint's first failure since its last success, in ms since the epoch. */
+  failingSince?: number;
+  disabled?: Disablement;
   /** In ms since the epoch; entries of the store only. */
   createdAt?: number;
   updatedAt?: number;
@@ -42,8 +47,13 @@ export function detach<T extends object>(options: T): T {
 }
 
 /** Returns the parts of an entry that the relay uses, for comparison. */
-export function essenceOf({ options, previous, pauses }: AnyDocument): string {
-  return JSON.stringify([options, previous, pauses]);
+export function essenceOf({ options, previous, pauses, failingSince, disabled }: AnyDocument): string {
+  return JSON.stringify([options, previous, pauses, failingSince, disabled]);
+}
+
+/** Returns a document with the pauses of another one of its entry, and its state as an endpoint. */
+export function withStateOf<T extends AnyDocument>({ pauses, failingSince, disabled }: AnyDocument, document: T): T {
+  return { ...document, pauses, failingSince, disabled };
 }
 
 export function sourcesOf({ options }: AnyDocument): string[] | undefined {
@@ -61,8 +71,16 @@ export function toDestinationOptions({ options, previous }: EntryDocuments['dest
   return toOptions(DestinationOptions, { ...options, ...both });
 }
 
+/** Returns the public keys of a destination's secrets, those that have one. A document does not change. */
+export const publicKeysOf = foundOnce(({ options, previous }: EntryDocuments['destination']) => {
+  const [current, former = previous?.value] = [options.sharedSecret].flat();
+  const keyOf = (secret: unknown) => (typeof secret === 'string' ? publicKeyOf(secret) : undefined);
+  return { current: keyOf(current), previous: keyOf(former) };
+}, new WeakMap());
+
 export function toLiveDestination(document: EntryDocuments['destination']): PausableDestination {
-  return Object.assign(toDestinationOptions(document), { pauses: document.pauses ?? [] });
+  const { pauses = [], failingSince, disabled } = document;
+  return Object.assign(toDestinationOptions(document), { pauses, failingSince, disabled });
 }
 
 /** Returns how errors and log lines name an entry. */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { OptionsError } from '../../common/options.error.js';
 import { ArgumentError, FieldError } from '../../common/relay.errors.js';
+import { inSlices } from '../../common/slices.util.js';
 import { isPositiveInteger } from '../../common/value.util.js';
 import { isName, NAME_LIMITS } from '../name.rules.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
@@ -59,9 +60,12 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     if (typeof part !== 'string') throw new ArgumentError('name must be a string');
     if (typeof metadata !== 'object' || metadata === null) throw new ArgumentError('metadata must be an object');
     await this.registry.ready();
-    return this.matching({ metadata, name: part }, after)
-      .slice(0, limit)
-      .map((entry) => this.show(entry));
+    const shown: E[] = [];
+    // The public key of a private one takes up to 1 ms to make.
+    for await (const entry of inSlices(this.matching({ metadata, name: part }, after).slice(0, limit))) {
+      shown.push(this.show(entry));
+    }
+    return shown;
   }
 
   /** @internal Returns the names of the matching entries, sorted. */

@@ -1,4 +1,5 @@
 import type { DestinationOptions } from '../dispatch/destination.options.js';
+import type { Disablement } from '../dispatch/pause.util.js';
 import type { SourceOptions } from '../ingest/source.options.js';
 
 /** Where an entry comes from: the module's options, the queue's store, or the application's own registry. */
@@ -28,12 +29,22 @@ export interface DestinationEntry extends Omit<DestinationOptions, 'headers' | '
   headers: string[];
   /** Whether requests are signed. */
   signed: boolean;
+  /** Under which receivers verify the requests, `whpk_...`; present if the secret is a private key, `whsk_...`. */
+  publicKey?: string;
   /** Whether a `transform` replaces the bodies. */
   transformed: boolean;
   /** Until when requests are also signed with the previous secret, in ms since the epoch. */
   previousSecretUntil?: number;
   /** Whether its messages are queued but not sent. */
   paused: boolean;
+  /**
+   * Time of the first failure since the last success, in ms since the epoch; only of an endpoint that has failed for a
+   * minute or longer.
+   * @see docs/portal.md, "Life of an endpoint"
+   */
+  failingSince?: number;
+  /** Set while an endpoint is disabled: its deliveries become dead without an attempt. */
+  disabled?: Disablement;
 }
 
 /** A new source, or one with a new write key. */
@@ -44,7 +55,10 @@ export interface CreatedSource extends SourceEntry {
 
 /** A new destination, or one with a new secret. */
 export interface CreatedDestination extends DestinationEntry {
-  /** The generated secret, which is never shown again; absent if the application gave one. */
+  /**
+   * The generated secret, which is never shown again; absent if the application gave one, and for a private key, which
+   * only the relay needs.
+   */
   sharedSecret?: string;
 }
 

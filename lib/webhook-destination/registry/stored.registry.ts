@@ -5,7 +5,7 @@ import { delayUntil } from '../../client/timer.limits.js';
 import { ClosedError, FieldError } from '../../common/relay.errors.js';
 import type { RegistryKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 import type { DocumentCodec } from './document.codec.js';
-import { type AnyDocument, essenceOf, invalidEntry, subjectOf, withoutExpired } from './entry.document.js';
+import { type AnyDocument, essenceOf, invalidEntry, subjectOf, withoutExpired, withStateOf } from './entry.document.js';
 import { type EntryChange, KEY_TAKEN, Registry, type RegistryEntry } from './registry.js';
 import { StoreFollower } from './store.follower.js';
 
@@ -34,7 +34,7 @@ const CHANGES_LOST =
  * An entry of the store is
  * - valid: its document is in use;
  * - invalid here, by rules that another process may not have, or unreadable: its last valid document stays in use with
- *   the new pauses, if there is one;
+ *   the new pauses and state, if there is one;
  * - in conflict: another source has its write key; it becomes valid once that source releases the key;
  * - rotating: the previous secret is valid until it expires, first here, then in the store, which is rewritten.
  */
@@ -194,8 +194,8 @@ export class StoredRegistry extends Registry {
     entry.document = current;
     const isBroken = entry.fault !== undefined && entry.fault !== KEY_TAKEN;
     if (current && !isBroken) [entry.fault] = this.findConflicts(kind, current);
-    // A pause holds for the last valid document too.
-    const last = live && withoutExpired(current ? { ...live, pauses: current.pauses } : live, now);
+    // A pause holds for the last valid document too, and so does the state of an endpoint.
+    const last = live && withoutExpired(current ? withStateOf(current, live) : live, now);
     entry.live = entry.fault === undefined ? current : last;
     this.index(kind, entry.name, current?.options);
     if (entry.live && (!live || essenceOf(live) !== essenceOf(entry.live))) this.use(kind, entry.live);

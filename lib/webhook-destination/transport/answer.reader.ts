@@ -47,8 +47,9 @@ export class AnswerReader {
     const head = this.first.toString('latin1');
     const [, status] = /^HTTP\/\d(?:\.\d)? ([2-9]\d\d)(?!\d)/.exec(head) ?? [];
     if (status === undefined) return undefined;
-    const [, retryAfter] = /^retry-after:[ \t]*([^\r\n]*)\r?\n/im.exec(head) ?? [];
-    return { status: Number(status), headers: { 'retry-after': retryAfter } };
+    const found = [...head.matchAll(/^(retry-after|webhook-delivery):[ \t]*([^\r\n]*)\r?\n/gim)];
+    const headers = Object.fromEntries(found.map(([, name = '', value]) => [name.toLowerCase(), value] as const));
+    return { status: Number(status), headers };
   }
 
   /** Returns the bytes that are not dropped. */

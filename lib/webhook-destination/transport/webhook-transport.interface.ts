@@ -15,7 +15,7 @@ export interface WebhookRequest {
 /** A receiver's answer. Its body is read up to a limit; the beginning of one other than 2xx is kept with the attempt. */
 export interface WebhookResponse {
   status: number;
-  /** Headers by lower-case name. `retry-after`, `content-type` and `content-encoding` are used. */
+  /** Headers by lower-case name. `retry-after`, `webhook-delivery`, `content-type` and `content-encoding` are used. */
   headers?: Record<string, string | string[] | undefined>;
   /** Body of an answer other than 2xx, of which the first 1,024 bytes are kept. Default: nothing is kept. */
   body?: Uint8Array;

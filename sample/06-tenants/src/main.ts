@@ -18,7 +18,7 @@ try {
   console.error(code === 'EADDRINUSE' ? `${message}. Set PORT or RECEIVER_PORT` : message);
   process.exit(1);
 }
-console.log(`Customers register webhooks at http://localhost:${PORT}. sample/06-tenants/README.md says what to try.`);
+console.log(`Open http://localhost:${PORT} and sign in as ada@acme.example with the password acme.`);
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void app.close().then(() => receiver.close()));

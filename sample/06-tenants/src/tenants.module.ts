@@ -1,25 +1,38 @@
 import { join } from 'node:path';
 
 import { Module } from '@nestjs/common';
-import { APP_FILTER } from '@nestjs/core';
 import { sqliteQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
 
-import { CustomersController } from './customers.controller.js';
-import { registrySecret } from './registry-secret.js';
-import { RelayErrorFilter } from './relay-error.filter.js';
+import { ACCOUNTS } from './accounts.js';
+import { EVENTS } from './events.js';
+import { secrets } from './secrets.js';
+import { SessionsService } from './sessions.service.js';
+import { SignInController } from './sign-in.controller.js';
 import { WebhooksController } from './webhooks.controller.js';
+
+const { registrySecret, portalSecret } = secrets();
+const { PORT = '3000' } = process.env;
 
 @Module({
   imports: [
     WebhookDestinationModule.forRoot({
+      // A source for each customer; `metadata.tenant` says whose.
+      sources: ACCOUNTS.map(({ name, writeKey }) => ({ name, writeKey, metadata: { tenant: name } })),
+      destinations: [],
       registry: 'store',
-      registrySecret: registrySecret(),
+      registrySecret,
+      portal: {
+        secret: portalSecret,
+        events: EVENTS,
+        embed: [`http://localhost:${PORT}`],
+        brand: { name: 'Orders Inc.', accent: '#0b7a75' },
+      },
       queue: sqliteQueue({ path: process.env.DATABASE_PATH ?? join(import.meta.dirname, '../data/relay.db') }),
       // The receiver of this sample runs on this machine. Leave it out where customers choose the URLs.
       delivery: { allowedNetworks: ['localhost'] },
     }),
   ],
-  controllers: [CustomersController, WebhooksController],
-  providers: [{ provide: APP_FILTER, useClass: RelayErrorFilter }],
+  controllers: [SignInController, WebhooksController],
+  providers: [SessionsService],
 })
 export class TenantsModule {}

@@ -1,72 +1,27 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post } from '@nestjs/common';
-import { type DestinationEntry, WebhookDestinationService } from 'nestjs-analytics-relay';
+import { Controller, HttpCode, Post, UseGuards } from '@nestjs/common';
+import { WebhookDestinationService } from 'nestjs-analytics-relay';
 
-import { toName } from './name.util.js';
+import type { Person } from './accounts.js';
+import { SignedIn, SignedInGuard } from './signed-in.decorator.js';
 
-interface WebhookRequest {
-  name: string;
-  url: string;
-  events?: string[];
-}
-
-/** The webhooks of one customer. An application has a guard here that lets only this customer in. */
-@Controller('customers/:customer/webhooks')
+@Controller()
+@UseGuards(SignedInGuard)
 export class WebhooksController {
   constructor(private readonly relay: WebhookDestinationService) {}
 
-  /** The secret is shown here only. The relay checks the URL and the event patterns. */
-  @Post()
-  async create(
-    @Param('customer') customer: string,
-    @Body() { name, url, events }: Partial<WebhookRequest> = {},
-  ): Promise<object> {
-    const { sharedSecret, ...created } = await this.relay.destinations.create({
-      name: `${customer}/${toName(name)}`,
-      integration: 'Webhooks',
-      sources: [customer],
-      types: ['track'], // `events` filters these alone: traits of identify would pass
-      metadata: { customer },
-      urls: [url] as string[],
-      ...(events && { events }),
-    });
-    return { ...shown(created), secret: sharedSecret };
+  /** Lets the person's page, and nobody else's, into the portal of their account. */
+  @Post('portal-link')
+  async link(@SignedIn() { email, account }: Person): Promise<object> {
+    const { url, token } = await this.relay.portal.link(account.name, { access: 'write', person: email });
+    return { url, token };
   }
 
-  @Get()
-  async list(@Param('customer') customer: string): Promise<object[]> {
-    return (await this.relay.destinations.list({ metadata: { customer } })).map(shown);
+  /** Something that the customers want to hear about. */
+  @Post('orders')
+  @HttpCode(202)
+  async order(@SignedIn() { email, account }: Person): Promise<object> {
+    const properties = { orderId: `order-${Date.now()}`, total: 42 };
+    await this.relay.accept(account.writeKey, [{ type: 'track', userId: email, event: 'Order Completed', properties }]);
+    return properties;
   }
-
-  @Post(':name/pause')
-  async pause(@Param('customer') customer: string, @Param('name') name: string): Promise<object> {
-    return shown(await this.relay.destinations.pause(`${customer}/${name}`));
-  }
-
-  @Post(':name/resume')
-  async resume(@Param('customer') customer: string, @Param('name') name: string): Promise<object> {
-    return shown(await this.relay.destinations.resume(`${customer}/${name}`));
-  }
-
-  /** Requests are signed with both secrets for a day. */
-  @Post(':name/rotate')
-  async rotate(@Param('customer') customer: string, @Param('name') name: string): Promise<object> {
-    const { sharedSecret, ...rotated } = await this.relay.destinations.rotateSecret(`${customer}/${name}`);
-    return { ...shown(rotated), secret: sharedSecret };
-  }
-
-  /** The result names no address of the application's own network. */
-  @Post(':name/test')
-  test(@Param('customer') customer: string, @Param('name') name: string): Promise<object> {
-    return this.relay.destinations.test(`${customer}/${name}`);
-  }
-
-  @Delete(':name')
-  @HttpCode(204)
-  remove(@Param('customer') customer: string, @Param('name') name: string): Promise<void> {
-    return this.relay.destinations.remove(`${customer}/${name}`);
-  }
-}
-
-function shown({ name, urls: [url], events, paused }: DestinationEntry): object {
-  return { name: name.slice(name.indexOf('/') + 1), url, events, paused };
 }

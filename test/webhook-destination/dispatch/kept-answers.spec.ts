@@ -89,6 +89,19 @@ describe.each(TRANSPORTS)('The answer to a failed attempt with the transport %s'
     expect((await resultsOf(relay))[0]!.answer).toEqual(expected);
   });
 
+  it('is kept without a private key, which a receiver may have by mistake, and its signature', async () => {
+    const secret = 'whsk_6Xb/dCcHpPea21PS1N9VY/NZW723CEc77N4rJCubMbc=';
+    const echo: Script = (response, _index, { headers }) => {
+      const signature = headers['webhook-signature'];
+      response
+        .writeHead(500, { 'Content-Type': 'text/plain' })
+        .end(JSON.stringify({ secret, key: secret.slice(5), signature }));
+    };
+    const { relay } = await start(echo, { transport }, { sharedSecret: secret });
+    const { text } = (await resultsOf(relay))[0]!.answer!;
+    expect(JSON.parse(text!)).toEqual({ secret: '***', key: '***', signature: '***' });
+  });
+
   it('is kept without what the request has of secrets and internal addresses', async () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const echo: Script = (response, _index, { headers, url }) => {

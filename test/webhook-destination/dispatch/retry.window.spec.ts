@@ -29,6 +29,7 @@ describe('The window of four hours, in fake time', () => {
     post: () => Promise<{ status: number; retryAfter: undefined }>,
     pauses: Pause[] = [],
     replayed: Partial<Delivery> = {},
+    retryWindow?: number,
   ) {
     const loop = createLoop(
       (request) => {
@@ -38,7 +39,7 @@ describe('The window of four hours, in fake time', () => {
           (error) => request.fail(error),
         );
       },
-      { pauses },
+      { pauses, ...(retryWindow && { retryWindow }) },
     );
     let delivery: Delivery = {
       id: '1',
@@ -104,6 +105,13 @@ describe('The window of four hours, in fake time', () => {
     expect(moments).toContain(10 * HOUR);
     expect(moments.filter((moment) => moment > HOUR && moment < 10 * HOUR)).toEqual([]);
     expect(moments[moments.length - 1]).toBe(14 * HOUR - 5_000);
+  });
+
+  it("is the destination's own if it has one, up to seven days", async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const { state, delivery } = await run(failing, [], {}, 7 * 24 * HOUR);
+    const { attempts } = delivery;
+    expect([state, attempts.length, attempts.at(-1)!.startedAt]).toEqual(['dead', 344, 7 * 24 * HOUR - 5_000]);
   });
 
   it('is settled by a success that comes after its end', async () => {
@@ -189,5 +197,24 @@ describe('A short window, in real time', () => {
     cleanUp(() => second.stop());
     expect(await second.settled('dead')).toMatchObject([{ messageId: 'm2', results: [{ status: 500 }] }]);
     expect(receiver.webhooks).toHaveLength(count + 1);
+  });
+
+  it('is that of the destination, where it has one', async () => {
+    const receiver = await ScriptedReceiver.start(status(500));
+    cleanUp(() => receiver.stop());
+    const urls = [receiver.url];
+    const relay = await Relay.start({
+      destinations: [
+        { name: 'short', urls, retryWindow: 500 },
+        { name: 'long', urls, retryWindow: 604_800_000 },
+      ],
+      delivery: { retryWindow: 1_000, initialRetryDelay: 100, maxRetryDelay: 400 },
+    });
+    cleanUp(() => relay.stop());
+    await relay.track('m1');
+    expect(await relay.settled('dead')).toMatchObject([{ destination: 'short', reason: 'the retry window is over' }]);
+    const attemptsOf = (name: string) => relay.events.filter(({ destination }) => destination === name).length;
+    await waitFor(() => attemptsOf('long') >= 6); // delivery.retryWindow has ended by then
+    expect(await relay.settled('dead')).toHaveLength(1);
   });
 });

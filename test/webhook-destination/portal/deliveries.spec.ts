@@ -39,7 +39,8 @@ describe.each(platforms)('Deliveries in the portal on $platform', ({ createAdapt
       reason: 'all_failed',
     });
     const whole = await acme('GET', `deliveries/${first!.id as string}`);
-    const { lastAttempt: _last, ...head } = first!;
+    const head = { ...first };
+    delete head.lastAttempt;
     expect(whole).toMatchObject({ ...head, attempts: [lastAttempt] });
     expect(whole.body).toBe(receiver.webhooks[0]!.raw.toString());
     expect(await acme('GET', `endpoints/${id}`)).toMatchObject({ counts: { waiting: 0, delivered: 1, dead: 1 } });

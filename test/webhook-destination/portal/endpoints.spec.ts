@@ -52,7 +52,7 @@ describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapte
     });
     await relay.accept('wk_acme', [track('m1', { event: 'Anything' })]);
     const { raw, headers } = (await receiver.received(1))[0]!;
-    for (const one of [secret, rotated.secret]) expect(verifyStandardWebhook(raw, headers, one!)).toBe(true);
+    for (const one of [secret!, rotated.secret!]) expect(verifyStandardWebhook(raw, headers, one)).toBe(true);
 
     // The operator sees it as a destination of the tenant.
     const [entry] = await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' });

@@ -88,7 +88,7 @@ function itKeepsTenantsApart(createQueue: (afterwards: Afterwards) => Promise<De
         const text = await response.text();
         return { status: response.status, text };
       };
-      const kinds = (row: PortalRow) => (row.id ? Object.entries(ids[row.id]) : [['none', '']]) as [string, string][];
+      const kinds = (row: PortalRow) => (row.id ? Object.entries(ids[row.id]) : [['none', '']]);
 
       // Unknown callers and ended links: the same for every route and id. Too many forged ones are answered 429.
       for (const [kind, token] of Object.entries(tokens)) {

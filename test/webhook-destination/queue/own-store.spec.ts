@@ -32,16 +32,15 @@ class OwnStore implements DeliveryStore {
   readonly due$ = NEVER;
   readonly registry = { read: () => Promise.resolve([]), write: () => Promise.resolve(undefined) };
   readonly series = { read: () => Promise.resolve([]), write: () => Promise.resolve() };
-  readonly refusals = {
-    keep: () => Promise.resolve(false),
-    sources: () => Promise.resolve([]),
-    list: () => Promise.resolve([]),
-    read: () => Promise.resolve([]),
+  readonly logs = {
+    write: () => Promise.resolve(false),
     update: () => Promise.resolve(),
+    read: () => Promise.resolve([]),
+    find: () => Promise.resolve([]),
     remove: () => Promise.resolve(0),
+    names: () => Promise.resolve([]),
     removeOld: () => Promise.resolve(0),
   };
-  readonly logs = { read: () => Promise.resolve([]), write: () => Promise.resolve() };
   readonly due: Delivery[] = [];
   readonly settled: Settlement[] = [];
   now = () => Date.now();

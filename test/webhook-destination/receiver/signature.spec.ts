@@ -9,7 +9,7 @@ import { OptionsError, signBody, verifySignature } from 'nestjs-analytics-relay'
 import { describe, expect, it } from 'vitest';
 
 const SECRET_RULE =
-  'after whsec_, a secret must be base64 of at least 24 bytes; others must not begin or end with white space or a quote';
+  'after whsec_, a secret must be base64 of at least 24 bytes; whsk_ and whpk_ keys make no X-Signature; others must not begin or end with white space or a quote';
 
 /** Secrets with white space or a quote at an end, and those that look like Standard Webhooks and have no key. */
 const noKeys = ['secret\n', "'secret'", 'whsec_', 'whsec_====', 'whsec_!!!', 'whsec_bmV3', `whsec_${'-'.repeat(40)}`];

@@ -9,7 +9,7 @@ import { LogLines, Relay } from '../../support/relay.js';
 
 const STANDARD = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const SECRET_RULE =
-  'after whsec_, a secret must be base64 of at least 24 bytes; others must not begin or end with white space or a quote';
+  'after whsec_, a secret must be base64 of at least 24 bytes, and after whpk_ of an Ed25519 public key; whsk_ is the private key of the sender, and a receiver takes its public key; others must not begin or end with white space or a quote';
 const PLAIN = 'a secret of 24 bytes ...';
 
 @Controller()

@@ -349,6 +349,31 @@ describe('Destinations of the registry', () => {
     ]);
   });
 
+  it('keep them as long as their own retry window, or as they have failed', async () => {
+    fakeTime();
+    const { destinations, listener, registry } = await start();
+    for (const [name, retryWindow] of [
+      ['day', 24 * HOUR],
+      ['failing', undefined],
+    ] as const) {
+      vi.setSystemTime(0);
+      await destinations.create({ name, urls, retryWindow });
+      await destinations.pause(name);
+      vi.setSystemTime(HOUR);
+      await destinations.resume(name);
+      await registry.change('destination', name, (entry) => ({
+        ...entry!.document!,
+        failingSince: retryWindow ? undefined : 0,
+      }));
+      vi.setSystemTime(20 * HOUR);
+      await destinations.update(name, { enabled: false });
+      expect(listener.destinations.get(name)!.pauses).toHaveLength(1);
+      await destinations.update(name, { retryWindow: null });
+      await destinations.enable(name);
+      expect(listener.destinations.get(name)!.pauses).toEqual([]);
+    }
+  });
+
   it('keep no more than 1,000 pauses', () => {
     const pauses = Array.from({ length: 1_001 }, (_, index) => ({ from: 2 * index, to: 2 * index + 1 }));
     expect(recentPauses(pauses, HOUR, 3_000)).toEqual(pauses.slice(1));

@@ -91,11 +91,11 @@ export function attentionRoute(
 
 /** Returns what is wrong with a destination; undefined if nothing is, or if it is not meant to be sent anything. */
 function findProblem(
-  { enabled, paused, rateLimit, urls }: DestinationEntry,
+  { enabled, paused, disabled, rateLimit, urls }: DestinationEntry,
   { down, health, perMinute }: DestinationFigures,
   dueAt: number | undefined,
 ): Omit<DestinationProblem, 'destination' | 'open' | 'dead'> | undefined {
-  if (!enabled || paused) return undefined;
+  if (!enabled || paused || disabled) return undefined;
   const pace = { perMinute, urls: urls.length, rateLimit };
   if (down) return { problem: 'down', ...pace };
   if (isBad(health)) return { problem: health, ...pace };

@@ -31,8 +31,8 @@ const SORT_FIELDS = {
 
 /** Body fields whose values are logged: they are neither secrets nor anybody's data. */
 const LOGGED = [
-  ...['name', 'enabled', 'sources', 'types', 'events', 'rateLimit', 'concurrency', 'retryOn', 'overlap'],
-  ...['type', 'messageId'],
+  ...['name', 'enabled', 'sources', 'types', 'events', 'rateLimit', 'concurrency', 'retryOn', 'retryWindow'],
+  ...['overlap', 'type', 'messageId'],
 ];
 
 /** Reads the figures of entries for a caller: one object for each name, in the same order. */
@@ -57,6 +57,9 @@ export function registryRoutes(
     ),
     action('destination', 'pause', 'Queue its messages without sending them', (name) => destinations.pause(name)),
     action('destination', 'resume', 'Send what was queued while it was paused', (name) => destinations.resume(name)),
+    action('destination', 'enable', 'Enable an endpoint that was disabled because it failed', (name) =>
+      destinations.enable(name),
+    ),
     action('destination', 'test', 'Send one message now, outside the queue', (name, body) =>
       destinations.test(name, body),
     ),

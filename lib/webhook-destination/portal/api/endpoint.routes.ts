@@ -1,11 +1,12 @@
 import { RateLimiter } from '../../http/rate.limiter.js';
 import { refuseUntil } from '../../http/request.error.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
+import { generateSecret } from '../../receiver/webhook-secret.rules.js';
 import { originOf } from '../../registry/new-origin.rules.js';
 import type { DestinationEntry } from '../../registry/registry-entry.interface.js';
 import { showAttempt } from '../attempt.view.js';
 import { type ShownEndpoint, showEndpoint, showSecrets } from '../endpoint.view.js';
-import { type EventCatalogue, generateSecret } from '../merge-placeholders.js';
+import type { EventCatalogue } from '../event-catalogue.js';
 import type { OpaqueIds } from '../opaque-ids.js';
 import type { TenantDeliveries } from '../tenant.deliveries.js';
 import type { TenantEndpoints } from '../tenant.endpoints.js';
@@ -120,8 +121,7 @@ export function endpointRoutes(
     },
     change('pause', 'Queue its events without sending them', (name) => manager.pause(name)),
     change('resume', 'Send what was queued while it was paused', (name) => manager.resume(name)),
-    // MERGE: `enable` of DestinationManager.
-    change('enable', 'Enable an endpoint that was disabled', (name) => enable(manager, name)),
+    change('enable', 'Enable an endpoint that was disabled', (name) => manager.enable(name)),
     {
       method: 'POST',
       path: 'endpoints/:id/rotate-secret',
@@ -168,8 +168,8 @@ export function endpointRoutes(
         const { name } = await find(request);
         const event = readEvent(readFields(request.body, 'event').event);
         refuseUntil(tests.count(request.caller.tenant), 'too many tests', 'event');
-        const example = { ...catalogue.find(event)?.example, type: 'track', event, messageId: undefined };
-        const { messageId: _repeated, ...message } = example; // receivers would take the next test for the same one
+        const message: Record<string, unknown> = { ...catalogue.find(event)?.example, type: 'track', event };
+        delete message.messageId; // receivers would take the next test for the same message
         const attempt = await manager.test(name, message);
         request.audit({ action: 'endpoint.test', target: name, details: { event } });
         return { attempt: showAttempt(attempt) };
@@ -186,9 +186,4 @@ function changesOf({ url, events, description, signature }: Record<string, unkno
     ...(description !== undefined && { description: '***' }),
     ...(signature !== undefined && { signature }),
   };
-}
-
-function enable(manager: DestinationManager, name: string): Promise<DestinationEntry> {
-  const { enable: run } = manager as unknown as { enable?: (name: string) => Promise<DestinationEntry> };
-  return run ? run.call(manager, name) : manager.resume(name);
 }

@@ -1,4 +1,4 @@
-import type { EventCatalogue } from '../merge-placeholders.js';
+import type { EventCatalogue } from '../event-catalogue.js';
 import type { PortalOptions } from '../portal.options.js';
 import type { PortalRoute } from './portal.route.js';
 import * as schemas from './portal.schemas.js';

@@ -10,7 +10,8 @@ import type { QueueFigures } from '../../observe/queue.figures.js';
 import type { DeliveryQueue } from '../../queue/delivery.queue.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
-import { EventCatalogue, PublicKeySet } from '../merge-placeholders.js';
+import type { EventCatalogue } from '../event-catalogue.js';
+import { PublicKeySet } from '../jwks.js';
 import { OpaqueIds } from '../opaque-ids.js';
 import { PortalGate } from '../portal.gate.js';
 import type { PortalKeys } from '../portal.keys.js';
@@ -50,6 +51,7 @@ export class PortalApi {
     options: PortalOptions,
     keys: PortalKeys,
     private readonly links: PortalLinks,
+    catalogue: EventCatalogue,
     { queue, figures, explainer, destinationManager: manager, sourceManager, audit }: PortalProcess,
     addressOf: AddressReader,
     private readonly host: HttpAdapterHost,
@@ -58,7 +60,6 @@ export class PortalApi {
     const ids = new OpaqueIds(keys);
     const endpoints = new TenantEndpoints(manager, sourceManager, ids, options);
     const deliveries = new TenantDeliveries(queue, figures, explainer, manager, endpoints, ids);
-    const catalogue = new EventCatalogue([]); // MERGE: that of the option `portal.events`
     const routes = [
       ...eventRoutes(catalogue, options, endpoints.limit),
       ...endpointRoutes(manager, endpoints, deliveries, catalogue, ids),

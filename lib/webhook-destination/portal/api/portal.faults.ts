@@ -3,7 +3,7 @@ import type { LimitedLogger } from '../../../common/limited.logger.js';
 import { type ErrorCode, STATUSES } from '../../../client/error.codes.js';
 import { RequestError } from '../../http/request.error.js';
 
-/** Rules of URLs that name options or networks of the operator, each with what a tenant is told. */
+/** Rules of URLs that name options or networks of the operator, each with the text for a tenant. */
 const URL_RULES: [rule: RegExp, text: string][] = [
   [/deniedNetworks|allowedNetworks/, 'must not be a private, local or otherwise refused address'],
   [/httpsOnly/, 'must be an https URL'],
@@ -12,7 +12,7 @@ const URL_RULES: [rule: RegExp, text: string][] = [
 
 const UNKNOWN = 'there is no endpoint or delivery with this id';
 
-/** What a tenant is told of an error, by its code: the messages name destinations and options of the operator. */
+/** Texts for a tenant by the code of an error, whose own message may name destinations and options of the operator. */
 const TEXTS: Partial<Record<ErrorCode, string>> = {
   registry_conflict: 'the endpoint was changed by others meanwhile; try again',
   registry_unreadable: 'the endpoint cannot be changed at present',
@@ -24,7 +24,7 @@ const TEXTS: Partial<Record<ErrorCode, string>> = {
   closed: 'the service is shutting down; try again',
 };
 
-/** Returns what a tenant is told of an error, which may come from another build of this package. */
+/** Returns the answer to a tenant for an error, which may come from another build of this package. */
 export function toTenantFault(error: unknown, logger: LimitedLogger): RequestError {
   if (error instanceof RequestError) return error;
   const { code, faults, message } = Object(error) as { code: ErrorCode; faults?: string[]; message: string };

@@ -17,7 +17,6 @@ import type { CheckedSearch, DeliveryPortion } from '../delivery-search.js';
 import type { LogStore } from '../log-store.interface.js';
 import type { PeerChannel } from '../peer-channel.interface.js';
 import type { CheckedPage, CheckedQuery } from '../query.util.js';
-import type { RefusalStore } from '../refusal-store.interface.js';
 import type { RegistryStore } from '../registry-store.interface.js';
 import type { Retention } from '../retention.options.js';
 import type { SearchedFields } from '../searched-fields.js';
@@ -131,7 +130,6 @@ export interface DeliveryStore {
   readonly fullTurn: number;
   readonly registry: RegistryStore;
   readonly series: SeriesStore;
-  readonly refusals: RefusalStore;
   readonly logs: LogStore;
   /** Stores deliveries in transactions of the application; undefined if it cannot. */
   readonly transactions: TransactionStore | undefined;

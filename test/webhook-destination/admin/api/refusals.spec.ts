@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 
-import { type DeliveryQueue, memoryQueue, type RefusalStore, sqliteQueue } from 'nestjs-analytics-relay';
+import { type DeliveryQueue, memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -24,6 +24,8 @@ interface Refused {
   isWhole: boolean;
   text: string;
 }
+
+const LOG = { name: 'refusals:shop', age: 3_600_000, count: 1_000 };
 
 const context = { library: { name: 'analytics-node', version: '3.1.0' } };
 
@@ -198,11 +200,10 @@ describe.each(onExpress)('Refused messages on $platform', ({ createAdapter }) =>
     await post({ batch: [{ type: 'track', userId: 'u1', event: 1 }] });
     const [{ id }] = (await kept(1)) as [Refused];
     await mend(queue, id, (text) => text.replace('"event":1', '"event":"Ordered"'));
-    const { store } = queue.refusals as unknown as { store: RefusalStore };
-    const records = await store.read('shop', [id]);
+    const records = await queue.logs.find(LOG, [id]);
     await resubmit({ expected: 1 });
     await receiver.received(1);
-    await store.keep(records, 1_000); // as if the process had ended before it was removed
+    await queue.logs.write(LOG, records); // as if the process had ended before it was removed
     expect(await resubmit({ expected: 1 })).toMatchObject([200, { accepted: 1 }]);
     await queue.idle();
     expect(receiver.webhooks).toHaveLength(1);
@@ -242,9 +243,7 @@ describe.each(onExpress)('Refused messages on $platform', ({ createAdapter }) =>
 });
 
 /** Changes the text of a kept message, as if the rule that it broke had changed. */
-async function mend({ refusals }: DeliveryQueue, id: string, change: (text: string) => string): Promise<void> {
-  const { store } = refusals as unknown as { store: RefusalStore };
-  const [record] = await store.read('shop', [id]);
-  await store.remove('shop', [id]);
-  await store.keep([{ ...record!, text: change(record!.text) }], 1_000);
+async function mend({ logs }: DeliveryQueue, id: string, change: (text: string) => string): Promise<void> {
+  const [record] = await logs.find(LOG, [id]);
+  await logs.write(LOG, [{ ...record!, attachment: change(record!.attachment!) }]);
 }

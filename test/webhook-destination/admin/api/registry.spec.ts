@@ -59,6 +59,7 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
     });
     expect((await json('POST', `${path}/pause`)).answer).toMatchObject({ paused: true });
     expect((await json('POST', `${path}/resume`)).answer).toMatchObject({ paused: false });
+    expect((await json('POST', `${path}/enable`)).status).toBe(200);
     expect((await json('POST', `${path}/test`, { body: { event: 'Order Tested' } })).answer).toMatchObject({
       results: [{ status: 200, outcome: 'success', url: `${receiver.url}/acme` }],
     });
@@ -80,7 +81,7 @@ describe.each(onFastify)('Sources and destinations by the API on $platform', ({ 
     expect((await json('POST', 'sources/app/end-overlap')).answer).not.toHaveProperty('previousKeyUntil');
     expect((await get('sources')).sources).toMatchObject([{ name: 'app' }, { name: 'shop', origin: 'fixed' }]);
     expect((await json('DELETE', 'sources/app')).status).toBe(200);
-    const verbs = ['create', 'update', 'pause', 'resume', 'test', 'rotate-secret', 'end-overlap', 'remove'];
+    const verbs = ['create', 'update', 'pause', 'resume', 'enable', 'test', 'rotate-secret', 'end-overlap', 'remove'];
     const changes = audit.filter(({ action }) => action !== 'change.failed');
     expect(changes.map(({ action }) => action)).toEqual([
       ...verbs.map((verb) => `destination.${verb}`),

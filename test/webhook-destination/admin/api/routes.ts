@@ -22,6 +22,7 @@ export const ROUTES: [method: string, path: string, changes: boolean][] = [
   ['DELETE', 'destinations/x', true],
   ['POST', 'destinations/x/pause', true],
   ['POST', 'destinations/x/resume', true],
+  ['POST', 'destinations/x/enable', true],
   ['POST', 'destinations/x/test', true],
   ['POST', 'destinations/x/rotate-secret', true],
   ['POST', 'destinations/x/end-overlap', true],

@@ -16,7 +16,7 @@ const BULLMQ = ['evalsha', 'hgetall'];
 
 /** The keys of the queue itself. */
 const OWN =
-  /^relay:(due|peer|purged|check|destinations|unreadable|\{layout\}|\{accepted\}:Webhooks|\{registry\}:\w+|\{searched\}:Webhooks|\{refusals\}:sources|Webhooks:seen:[\w-]+)$/;
+  /^relay:(due|peer|purged|check|destinations|unreadable|\{layout\}|\{accepted\}:Webhooks|\{registry\}:\w+|\{searched\}:Webhooks|\{log\}:(names|ages)|Webhooks:seen:[\w-]+)$/;
 
 await describeOnEach([redisStore], () => {
   describe('A queue on Redis', () => {

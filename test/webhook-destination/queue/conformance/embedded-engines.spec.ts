@@ -7,7 +7,6 @@ import { itConforms, type QueueEngine } from './delivery-queue.conformance.js';
 import { itSearches } from './delivery-search.conformance.js';
 import { itKeepsLogs } from './log-store.conformance.js';
 import { itKeepsARegistry } from './registry-store.conformance.js';
-import { itKeepsRefusals } from './refusal-store.conformance.js';
 import { itKeepsSeries } from './series-store.conformance.js';
 
 vi.spyOn(Logger.prototype, 'warn').mockImplementation(() => undefined);
@@ -35,6 +34,5 @@ for (const engine of [sqlite, memory]) {
   itKeepsARegistry(engine);
   itSearches(engine);
   itKeepsSeries(engine);
-  itKeepsRefusals(engine);
   itKeepsLogs(engine);
 }

@@ -1,4 +1,4 @@
-import type { PropertyRule } from '../analytics/tracking-plan/class-metadata.util.js';
+import type { PropertyRule } from './class-metadata.util.js';
 import type { JsonSchema } from './json-schema.interface.js';
 
 type Keywords = (constraints: unknown[], schema: JsonSchema) => JsonSchema | undefined;

@@ -4,7 +4,6 @@ import { defer, EMPTY, type Observable, type ObservableInput, retry, Subscriptio
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { REMOVED } from '../queue/dead-reasons.js';
 import type { Lease } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { OutcomeReporter } from './outcome.reporter.js';
@@ -15,13 +14,15 @@ const CONCURRENCY = 64;
 /** Wait after a failure of the queue, in ms. */
 const RETRY_DELAY = 1_000;
 
-/** Ends the deliveries of a destination that was removed, and those still accepted for it: they become dead. */
-export class RemovedDestination {
+/** Ends the deliveries of a destination that was removed or disabled, and those still accepted for it: they become dead. */
+export class EndedDestination {
   private readonly logger = new LimitedLogger('WebhookDispatcher');
   private readonly work = new Subscription();
 
+  /** @param reason of the dead deliveries */
   constructor(
     private readonly destination: string,
+    private readonly reason: string,
     private readonly queue: Pick<DeliveryQueue, 'consume' | 'expedite'>,
     private readonly reporter: OutcomeReporter,
   ) {}
@@ -36,7 +37,7 @@ export class RemovedDestination {
     this.work.add(this.persist(() => this.queue.expedite(this.destination)).subscribe());
   }
 
-  /** Called when the destination is added again or the application stops. */
+  /** Called when the destination is added again, changed or enabled, or the application stops. */
   stop(): void {
     this.work.unsubscribe();
     this.logger.end();
@@ -45,7 +46,7 @@ export class RemovedDestination {
 
   private async end(lease: Lease): Promise<void> {
     const { delivery } = lease;
-    const outcome = { state: 'dead', reason: REMOVED, failedUrls: delivery.failedUrls } as const;
+    const outcome = { state: 'dead', reason: this.reason, failedUrls: delivery.failedUrls } as const;
     try {
       if (await lease.settle(outcome)) this.reporter.report(delivery, outcome);
     } catch (error) {
@@ -64,7 +65,8 @@ export class RemovedDestination {
 
   private fail(error: unknown): void {
     if (this.work.closed) return;
-    const line = `Deliveries to the removed destination ${this.destination} cannot be marked dead, trying again`;
-    this.logger.failed(`${line}: ${errorMessage(error)}`, { destination: this.destination });
+    const { destination, reason } = this;
+    const line = `Deliveries to ${destination} (${reason}) cannot be marked dead, trying again`;
+    this.logger.failed(`${line}: ${errorMessage(error)}`, { destination });
   }
 }

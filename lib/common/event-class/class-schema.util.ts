@@ -1,10 +1,5 @@
-import {
-  designType,
-  nestedClassOf,
-  type PropertyRule,
-  rulesOf,
-} from '../analytics/tracking-plan/class-metadata.util.js';
-import type { EventClass } from '../analytics/tracking-plan/tracking-plan.interface.js';
+import { designType, nestedClassOf, type PropertyRule, rulesOf } from './class-metadata.util.js';
+import type { EventClass } from './event-definition.js';
 import type { JsonSchema } from './json-schema.interface.js';
 import { keywordsOf } from './rule-keywords.util.js';
 

@@ -1,9 +1,9 @@
 import type { MetadataStorage } from 'class-validator';
 
-import { foundOnce } from '../../common/found-once.util.js';
-import { PackageError } from '../../common/relay.errors.js';
+import { foundOnce } from '../found-once.util.js';
+import { PackageError } from '../relay.errors.js';
 import { findClassValidator } from './class-validator.loader.cjs';
-import type { EventClass } from './tracking-plan.interface.js';
+import type { EventClass } from './event-definition.js';
 
 /** A rule that a decorator of class-validator declares for a property. */
 export type PropertyRule = ReturnType<MetadataStorage['getTargetValidationMetadatas']>[number];
