@@ -31,7 +31,7 @@ export function Shell({ session: { access, brand } }: { session: Session }) {
   const Component = page?.Component ?? UnknownPage;
   return (
     <>
-      <button class="skip-link button primary" type="button" onClick={focusHeading}>
+      <button class="skip-link button primary" type="button" onClick={() => focusHeading()}>
         {words.shell.skip}
       </button>
       <header>
