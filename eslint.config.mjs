@@ -8,7 +8,12 @@ const relay = 'lib/webhook-destination';
 const stores = '/stores/|/queue/store/';
 const collecting = '(analytics|cli|testing)/';
 /** Nothing in lib/ imports the dashboard: it is in the generated module. */
-const dashboard = { regex: '\\./dashboard/(?!dashboard)', message: 'The dashboard is built into a module of its own.' };
+const dashboard = {
+  regex: '\\./(dashboard/(?!dashboard)|portal/(pages|shell|words)/)',
+  message: 'The browser applications are built into modules of their own.',
+};
+/** Components of the dashboard that the portal has its own of. */
+const WITH_WORDS = 'button|copy-button|dialog|json-view|kept-answer|problem|state-badge|table|time';
 const borders = [
   mayNotImport('lib/client/*', '\\.\\./', 'lib/client does not know the other folders.', nodeAlone()),
   clientStep('message', 'event|pipeline|delivery'),
@@ -49,6 +54,36 @@ const borders = [
             },
           ],
         },
+      ],
+    },
+  },
+  {
+    files: ['portal/**/*.{ts,tsx}'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            { regex: '/lib/', message: "The portal knows the portal's API alone." },
+            {
+              regex:
+                '/dashboard/(?!api/|components/|shell/(hash\\.router|heading\\.focus)\\.|pages/(page\\.interface|deliveries/local-time\\.util)\\.)',
+              message: "What is the operators' stays in the dashboard.",
+            },
+            {
+              regex: `/dashboard/components/(${WITH_WORDS})\\.`,
+              message: 'It has words or the session of the dashboard: see portal/README.md.',
+            },
+            { regex: '^(?!\\.|preact|@preact/signals$)', message: 'All of this is in the bundle: see its budgets.' },
+          ],
+        },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'JSXText[value=/\\p{L}/u]',
+          'JSXAttribute[name.name=/^(aria-label|label|title|placeholder|hint|alt)$/] > Literal[value=/\\p{L}{2}/u]',
+        ].map((selector) => ({ selector, message: 'Texts are in portal/words/.' })),
       ],
     },
   },
@@ -245,7 +280,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['{lib,dashboard,test,bench}/**/*.{ts,tsx,cts}'],
+    files: ['{lib,dashboard,portal,test,bench}/**/*.{ts,tsx,cts}'],
     plugins: { prose },
     rules: { 'prose/no-phrase': 'error' },
   },

@@ -1,7 +1,7 @@
 // Builds the package twice, as ES modules and as CommonJS: which one is loaded is the consumer's choice. The client of
 // both is also a package of its own, and is compiled for older versions of Node.
 // With --if-changed only where something of it has changed since: several scripts in a row need the same build.
-// With --watch it then builds the dashboard again after each change, until it is stopped.
+// With --watch it then builds the dashboard and the portal again after each change, until it is stopped.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { writeClientPackage } from './client-package.mjs';
 import { removeInnerDeclarations } from './declarations.mjs';
-import { watchDashboard, writeDashboard } from './dashboard.source.mjs';
+import { watchApplications, writeApplications } from './dashboard.source.mjs';
 import { writeWorkerSource } from './worker.source.mjs';
 
 const root = new URL('..', import.meta.url);
@@ -36,7 +36,7 @@ function isUpToDate() {
     'scripts/worker.source.mjs',
   ];
   // A folder changes where a file of it is removed.
-  const below = ['lib', 'dashboard'].flatMap((folder) => [
+  const below = ['lib', 'dashboard', 'portal'].flatMap((folder) => [
     folder,
     ...readdirSync(new URL(folder, root), { recursive: true }).map((path) => `${folder}/${path}`),
   ]);
@@ -61,11 +61,11 @@ if (!process.argv.includes('--if-changed') || !isUpToDate()) {
   statuses.push(...(await Promise.all([compile(CLIENT_CONFIG), compile(CLIENT_CONFIG, ...COMMON_JS)])));
   const failed = statuses.find((status) => status !== 0);
   if (failed !== undefined) process.exit(failed ?? 1);
-  await Promise.all([writeWorkerSource(root), writeDashboard(root)]);
+  await Promise.all([writeWorkerSource(root), writeApplications(root)]);
   removeInnerDeclarations(root);
   writeClientPackage(root);
   writeFileSync(stamp, '{ "type": "commonjs" }\n');
   utimesSync(stamp, begin, begin);
 }
 
-if (process.argv.includes('--watch')) await watchDashboard(root);
+if (process.argv.includes('--watch')) await watchApplications(root);

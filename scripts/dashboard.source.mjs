@@ -5,19 +5,40 @@ import { gzipSync } from 'node:zlib';
 
 import { build, context } from 'esbuild';
 
-const MODULE = 'webhook-destination/admin/dashboard/dashboard-assets.source.js';
+/** The browser applications: the folder of each, and the module that its pages and files become. */
+const APPLICATIONS = [
+  {
+    folder: 'dashboard',
+    module: 'webhook-destination/admin/dashboard/dashboard-assets.source.js',
+    name: 'dashboardAssets',
+  },
+  { folder: 'portal', module: 'webhook-destination/portal/portal-assets.source.js', name: 'portalAssets' },
+];
 
 const LICENCES = 'dist/dashboard.licenses.txt';
 
 /** Browsers that know `light-dark()`. */
 const BROWSERS = ['chrome123', 'firefox120', 'safari17.5'];
 
-/** @param {URL} root the folder of the package */
-function optionsOf(root) {
+/** The code that the portal shows is text, in whatever language. */
+const verifyTexts = {
+  name: 'verify-texts',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /[\\/]portal[\\/]verify[\\/]/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8'),
+      loader: 'text',
+    })),
+};
+
+/**
+ * @param {URL} root the folder of the package
+ * @param {string} folder of the application
+ */
+function optionsOf(root, { folder }) {
   return {
     absWorkingDir: fileURLToPath(root),
-    entryPoints: { main: 'dashboard/main.tsx' },
-    tsconfig: 'dashboard/tsconfig.json',
+    entryPoints: { main: `${folder}/main.tsx` },
+    tsconfig: `${folder}/tsconfig.json`,
     bundle: true,
     splitting: true,
     minify: true,
@@ -29,16 +50,25 @@ function optionsOf(root) {
     chunkNames: '[name]-[hash]',
     metafile: true,
     write: false,
+    plugins: [verifyTexts],
   };
 }
 
 /**
- * Bundles the dashboard, and writes it as one module of both builds: a bundler of the user has no file to carry along.
+ * Bundles the dashboard and the portal, and writes each as one module of both builds: a bundler of the user has no file
+ * to carry along.
  *
  * @param {URL} root the folder of the package
  */
-export async function writeDashboard(root) {
-  writeAssets(root, await build(optionsOf(root)));
+export async function writeApplications(root) {
+  const inputs = await Promise.all(
+    APPLICATIONS.map(async (application) => {
+      const result = await build(optionsOf(root, application));
+      writeAssets(root, application, result);
+      return Object.keys(result.metafile.inputs);
+    }),
+  );
+  writeFileSync(new URL(LICENCES, root), licencesOf(root, inputs.flat()));
 }
 
 /**
@@ -46,34 +76,36 @@ export async function writeDashboard(root) {
  *
  * @param {URL} root the folder of the package
  */
-export async function watchDashboard(root) {
-  const onEnd = (result) => {
-    if (result.errors.length > 0) return;
-    writeAssets(root, result);
-    console.log('The dashboard is built.');
-  };
-  const plugins = [{ name: 'write', setup: (watched) => watched.onEnd(onEnd) }];
-  const watched = await context({ ...optionsOf(root), plugins, logLevel: 'warning' });
-  await watched.watch();
+export async function watchApplications(root) {
+  for (const application of APPLICATIONS) {
+    const onEnd = (result) => {
+      if (result.errors.length > 0) return;
+      writeAssets(root, application, result);
+      console.log(`${application.folder}/ is built.`);
+    };
+    const options = optionsOf(root, application);
+    const write = { name: 'write', setup: (watched) => watched.onEnd(onEnd) };
+    const watched = await context({ ...options, plugins: [...options.plugins, write], logLevel: 'warning' });
+    await watched.watch();
+  }
 }
 
-function writeAssets(root, { outputFiles, metafile }) {
+function writeAssets(root, { folder, module, name }, { outputFiles, metafile }) {
   const files = outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]);
-  const nameOf = (end) => files.find(([name]) => name.startsWith('main-') && name.endsWith(end))[0];
-  const page = readFileSync(new URL('dashboard/index.html', root), 'utf8')
+  const nameOf = (end) => files.find(([file]) => file.startsWith('main-') && file.endsWith(end))[0];
+  const page = readFileSync(new URL(`${folder}/index.html`, root), 'utf8')
     .replace('main.tsx', `assets/${nameOf('.js')}`)
     .replace('main.css', `assets/${nameOf('.css')}`)
     .replace('<link rel="modulepreload" href="" />', preloadsOf(metafile, `assets/${nameOf('.js')}`).join('\n    '));
   const source = JSON.stringify({
     page,
     files: Object.fromEntries(
-      files.map(([name, contents]) => [name, gzipSync(contents, { level: 9 }).toString('base64')]),
+      files.map(([file, contents]) => [file, gzipSync(contents, { level: 9 }).toString('base64')]),
     ),
   });
-  for (const format of ['esm', 'cjs']) mkdirSync(new URL(`dist/${format}/${MODULE}/..`, root), { recursive: true });
-  writeFileSync(new URL(`dist/esm/${MODULE}`, root), `export const dashboardAssets = ${source};\n`);
-  writeFileSync(new URL(`dist/cjs/${MODULE}`, root), `"use strict";\nexports.dashboardAssets = ${source};\n`);
-  writeFileSync(new URL(LICENCES, root), licencesOf(root, Object.keys(metafile.inputs)));
+  for (const format of ['esm', 'cjs']) mkdirSync(new URL(`dist/${format}/${module}/..`, root), { recursive: true });
+  writeFileSync(new URL(`dist/esm/${module}`, root), `export const ${name} = ${source};\n`);
+  writeFileSync(new URL(`dist/cjs/${module}`, root), `"use strict";\nexports.${name} = ${source};\n`);
 }
 
 /** Loads what the first file imports together with it. */
@@ -83,7 +115,7 @@ function preloadsOf({ outputs }, file) {
     .map(({ path }) => `<link rel="modulepreload" href="${path}" />`);
 }
 
-/** The licences of the packages that the bundle has parts of. */
+/** The licences of the packages that the bundles have parts of. */
 function licencesOf(root, inputs) {
   const names = inputs.map((path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter(Boolean);
   return [...new Set(names)]

@@ -1,4 +1,5 @@
 import { ApiError } from './api.error.js';
+import { exchange, toError } from './json.exchange.js';
 
 /**
  * URL of the dashboard, with a trailing slash. All requests are relative to it, because a proxy may rewrite the path.
@@ -15,9 +16,6 @@ interface RequestOptions {
   /** Whether the page asks by itself, so the request does not extend the session. */
   isPoll?: boolean | undefined;
 }
-
-/** Time for an answer to `GET`, in ms: a page that waits longer would show old figures as current. */
-const ANSWER_TIME = 30_000;
 
 const NO_ANSWER = 'the relay did not answer; check that it is running, then try again';
 
@@ -60,39 +58,21 @@ export async function request<T>(
   { query, body, signal, isPoll }: RequestOptions = {},
 ): Promise<T> {
   const isChange = method !== 'GET';
-  const control = new AbortController();
-  const abort = () => control.abort();
-  if (signal?.aborted) abort();
-  signal?.addEventListener('abort', abort);
-  const timer = isChange ? undefined : setTimeout(abort, ANSWER_TIME);
-  const response = await fetch(toUrl(route, query), {
+  const exchanged = await exchange(toUrl(route, query), {
     method,
     ...(isPoll && { headers: { 'X-Relay-Poll': '1' } }),
     ...(isChange && {
       headers: { 'Content-Type': 'application/json' },
       body: typeof body === 'string' ? body : JSON.stringify(body ?? {}),
     }),
-    signal: control.signal,
-  })
-    .catch((error: unknown) => {
-      if (signal?.aborted) throw error;
-      throw new ApiError(0, 'unreachable', isChange ? MAYBE_DONE : NO_ANSWER);
-    })
-    .finally(() => clearTimeout(timer));
-  const answer: unknown = await response.json().catch(() => undefined);
+    signal,
+  });
+  if (!exchanged) throw new ApiError(0, 'unreachable', isChange ? MAYBE_DONE : NO_ANSWER);
+  const { response, answer } = exchanged;
   if (response.ok && answer !== undefined) return answer as T;
-  const error = toError(response, answer);
+  const error = toError(exchanged, `the answer (${response.status}) did not come from the admin API`);
   if (error.status === 401) onUnauthorized(error);
   throw error;
 }
 
 export const get = <T>(route: string, options?: RequestOptions) => request<T>('GET', route, options);
-
-function toError({ status, headers }: Response, answer: unknown): ApiError {
-  const { code, message, field } = (answer ?? {}) as Partial<ApiError>;
-  if (typeof message !== 'string') {
-    return new ApiError(status, 'answer_unreadable', `the answer (${status}) did not come from the admin API`);
-  }
-  const retryAfter = Number(headers.get('Retry-After')) || undefined;
-  return new ApiError(status, String(code), message, field, retryAfter);
-}

@@ -1,5 +1,6 @@
-import { notify } from './notice.state.js';
 import { Button } from './button.component.js';
+import { copyText } from './clipboard.util.js';
+import { notify } from './notice.state.js';
 
 export interface CopyButtonProps {
   text: string | (() => string);
@@ -11,9 +12,7 @@ export interface CopyButtonProps {
 
 export function CopyButton({ text, what, children }: CopyButtonProps) {
   const copy = async () => {
-    const copied = typeof text === 'string' ? text : text();
-    const isCopied = await writeToClipboard(copied).catch(() => copyBySelection(copied));
-    if (isCopied) notify(`${what} copied.`);
+    if (await copyText(typeof text === 'string' ? text : text())) notify(`${what} copied.`);
     else notify(`${what} could not be copied. Select the text and copy it.`, 'failed');
   };
   return (
@@ -21,24 +20,4 @@ export function CopyButton({ text, what, children }: CopyButtonProps) {
       {children ?? 'Copy'}
     </Button>
   );
-}
-
-/** Fails without TLS, because the browser then has no clipboard. */
-async function writeToClipboard(text: string): Promise<boolean> {
-  await navigator.clipboard.writeText(text);
-  return true;
-}
-
-/** Returns whether the browser copied the text. */
-function copyBySelection(text: string): boolean {
-  const field = document.createElement('textarea');
-  field.value = text;
-  field.className = 'visually-hidden';
-  const before = document.activeElement;
-  (document.querySelector('dialog:modal') ?? document.body).append(field); // nothing outside a modal can be selected
-  field.select();
-  const isCopied = document.execCommand('copy');
-  field.remove();
-  if (before instanceof HTMLElement) before.focus();
-  return isCopied;
 }

@@ -13,9 +13,12 @@ export interface Route {
 
 export const route = signal<Route>(parseHash(location.hash));
 
-window.addEventListener('hashchange', () => {
+window.addEventListener('hashchange', readHash);
+
+/** Shows the page of the address, after a change of the address that is no navigation. */
+export function readHash(): void {
   route.value = parseHash(location.hash);
-});
+}
 
 /** Returns a link to a page; query fields without a value are omitted. */
 export function hrefOf(page: string, query: Query = {}, ...rest: string[]): string {

@@ -1,22 +1,16 @@
-import { Component, type ComponentChildren } from 'preact';
+import type { ComponentChildren } from 'preact';
 
+import { ErrorBoundary } from '../components/error.boundary.js';
 import { PageHeading } from '../components/page-heading.component.js';
 import { Problem } from '../components/problem.component.js';
 
 /** Shows the error of a page that cannot be rendered; the navigation stays. */
-export class PageBoundary extends Component<{ children: ComponentChildren }, { error?: unknown }> {
-  override componentDidCatch(error: unknown): void {
-    console.error(error);
-    this.setState({ error });
-  }
-
-  override render() {
-    if (this.state.error === undefined) return this.props.children;
-    return (
-      <>
-        <PageHeading title="This page failed" />
-        <Problem error={this.state.error} onRetry={() => this.setState({ error: undefined })} />
-      </>
-    );
-  }
+export function PageBoundary({ children }: { children: ComponentChildren }) {
+  const fallback = (error: unknown, onRetry: () => void) => (
+    <>
+      <PageHeading title="This page failed" />
+      <Problem error={error} onRetry={onRetry} />
+    </>
+  );
+  return <ErrorBoundary fallback={fallback}>{children}</ErrorBoundary>;
 }

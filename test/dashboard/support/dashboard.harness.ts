@@ -31,6 +31,8 @@ export interface OpenOptions extends ApiOptions {
 export interface VisitOptions extends Pick<OpenOptions, 'browser' | 'hash' | 'token'> {
   /** Cookies the browser already has, by name. */
   cookies?: Record<string, string>;
+  /** Hosts of frames in the page, to which requests are no fault. */
+  frameHosts?: string[];
 }
 
 /**
@@ -52,18 +54,21 @@ export function useDashboard() {
   });
 
   /** Opens the dashboard at a URL that ends in `/relay/`. */
-  async function visit(url: string, { browser: options, hash = '', token = TOKEN, cookies = {} }: VisitOptions = {}) {
+  async function visit(
+    url: string,
+    { browser: options, hash = '', token = TOKEN, cookies = {}, frameHosts = [] }: VisitOptions = {},
+  ) {
     const context = await browser.newContext(options);
     afterwards(() => context.close());
     await context.addCookies(Object.entries(cookies).map(([name, value]) => ({ name, value, url })));
     const page = await context.newPage();
-    watch(page, new URL(url).host);
+    watch(page, [new URL(url).host, ...frameHosts]);
     await page.goto(url + hash);
     if (token !== null) await signIn(page, token);
     return page;
   }
 
-  function watch(page: Page, host: string): void {
+  function watch(page: Page, hosts: string[]): void {
     page.on('pageerror', (error) => faults.push(`error: ${error.message}`));
     page.on('console', (message) => {
       const failed = /^Failed to load resource: (?:net::|.* status of (\d+))/.exec(message.text());
@@ -72,7 +77,8 @@ export function useDashboard() {
     });
     page.on('request', (request) => {
       const url = new URL(request.url());
-      if (url.protocol !== 'data:' && url.host !== host) faults.push(`request: ${request.url()}`);
+      if (!['data:', 'blob:'].includes(url.protocol) && !hosts.includes(url.host))
+        faults.push(`request: ${request.url()}`);
     });
   }
 
