@@ -1,3 +1,4 @@
+import { forgetLists } from '../shell/history-entry.state.js';
 import { ApiError } from './api.error.js';
 
 /**
@@ -14,6 +15,8 @@ interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Whether the page asks by itself, so the request does not extend the session. */
   isPoll?: boolean | undefined;
+  /** Fails without a session, rather than waiting for the next sign-in. */
+  failsSignedOut?: boolean;
 }
 
 /** Time for an answer to `GET`, in ms: a page that waits longer would show old figures as current. */
@@ -24,9 +27,9 @@ const NO_ANSWER = 'the relay did not answer; check that it is running, then try 
 /** A rotation made twice would end the secret in use at once. */
 const MAYBE_DONE = 'the relay did not answer, but may have received the request; check before you try again';
 
-let onUnauthorized: (error: ApiError) => void = () => undefined;
+let onUnauthorized: () => Promise<void> | undefined = () => undefined;
 
-/** Sets the listener for answers with status 401. */
+/** Sets the listener for answers with status 401. It returns a promise of the next sign-in, unless there was no session. */
 export function whenUnauthorized(listener: typeof onUnauthorized): void {
   onUnauthorized = listener;
 }
@@ -50,16 +53,19 @@ export function toUrl(route: string, query: Query = {}): URL {
 }
 
 /**
- * Sends a request to the admin API.
+ * Sends a request to the admin API. If the session has ended, a `GET` waits for the next sign-in, so the page goes on
+ * from there.
  *
  * @throws {ApiError} for any status but 2xx, and if there is no answer
  */
 export async function request<T>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   route: string,
-  { query, body, signal, isPoll }: RequestOptions = {},
+  options: RequestOptions = {},
 ): Promise<T> {
+  const { query, body, signal, isPoll, failsSignedOut = false } = options;
   const isChange = method !== 'GET';
+  if (isChange) forgetLists();
   const control = new AbortController();
   const abort = () => control.abort();
   if (signal?.aborted) abort();
@@ -81,9 +87,10 @@ export async function request<T>(
     .finally(() => clearTimeout(timer));
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok && answer !== undefined) return answer as T;
-  const error = toError(response, answer);
-  if (error.status === 401) onUnauthorized(error);
-  throw error;
+  const signedIn = response.status === 401 ? onUnauthorized() : undefined;
+  if (!signedIn || isChange || failsSignedOut) throw toError(response, answer);
+  await signedIn;
+  return request(method, route, options);
 }
 
 export const get = <T>(route: string, options?: RequestOptions) => request<T>('GET', route, options);

@@ -9,12 +9,14 @@ export interface DialogProps {
   children: ComponentChildren;
   /** An answer is pending: the Escape key does not close the dialog. */
   isBusy?: boolean;
+  /** Hides all that is behind it. */
+  isOpaque?: boolean;
   /** Also called for the Escape key. */
   onClose: () => void;
 }
 
 /** A modal dialog, open as long as it is rendered. Afterwards, the focus returns to where it was. */
-export function Dialog({ title, children, isBusy = false, onClose }: DialogProps) {
+export function Dialog({ title, children, isBusy = false, isOpaque = false, onClose }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -31,6 +33,7 @@ export function Dialog({ title, children, isBusy = false, onClose }: DialogProps
   return (
     <dialog
       ref={dialog}
+      class={isOpaque ? 'opaque' : undefined}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault(); // `onClose` decides

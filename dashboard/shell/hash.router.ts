@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 
 import { type Query, toSearch } from '../api/api.client.js';
+import { enterHistory } from './history-entry.state.js';
 
 /** A parsed hash, such as `#/deliveries/d1?state=dead`. */
 export interface Route {
@@ -14,6 +15,7 @@ export interface Route {
 export const route = signal<Route>(parseHash(location.hash));
 
 window.addEventListener('hashchange', () => {
+  enterHistory();
   route.value = parseHash(location.hash);
 });
 
