@@ -119,7 +119,7 @@ function Trend({ trend, shows }: { trend: DestinationTrend; shows: string }) {
 function Urls({ urls: [first, ...others] }: { urls: string[] }) {
   return (
     <>
-      <PlainText value={first} max={60} /> {others.length > 0 && <span class="muted">+{others.length}</span>}
+      <PlainText value={first} max={32} /> {others.length > 0 && <span class="muted">+{others.length}</span>}
     </>
   );
 }
