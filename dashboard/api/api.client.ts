@@ -1,3 +1,4 @@
+import { forgetLists } from '../shell/history-entry.state.js';
 import { ApiError } from './api.error.js';
 import { exchange, toError } from './json.exchange.js';
 
@@ -15,6 +16,8 @@ interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Whether the page asks by itself, so the request does not extend the session. */
   isPoll?: boolean | undefined;
+  /** Fails without a session, rather than waiting for the next sign-in. */
+  failsSignedOut?: boolean;
 }
 
 const NO_ANSWER = 'the relay did not answer; check that it is running, then try again';
@@ -22,9 +25,9 @@ const NO_ANSWER = 'the relay did not answer; check that it is running, then try 
 /** A rotation made twice would end the secret in use at once. */
 const MAYBE_DONE = 'the relay did not answer, but may have received the request; check before you try again';
 
-let onUnauthorized: (error: ApiError) => void = () => undefined;
+let onUnauthorized: () => Promise<void> | undefined = () => undefined;
 
-/** Sets the listener for answers with status 401. */
+/** Sets the listener for answers with status 401. It returns a promise of the next sign-in, unless there was no session. */
 export function whenUnauthorized(listener: typeof onUnauthorized): void {
   onUnauthorized = listener;
 }
@@ -48,16 +51,19 @@ export function toUrl(route: string, query: Query = {}): URL {
 }
 
 /**
- * Sends a request to the admin API.
+ * Sends a request to the admin API. If the session has ended, a `GET` waits for the next sign-in, so the page goes on
+ * from there.
  *
  * @throws {ApiError} for any status but 2xx, and if there is no answer
  */
 export async function request<T>(
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
   route: string,
-  { query, body, signal, isPoll }: RequestOptions = {},
+  options: RequestOptions = {},
 ): Promise<T> {
+  const { query, body, signal, isPoll, failsSignedOut = false } = options;
   const isChange = method !== 'GET';
+  if (isChange) forgetLists();
   const exchanged = await exchange(toUrl(route, query), {
     method,
     ...(isPoll && { headers: { 'X-Relay-Poll': '1' } }),
@@ -70,9 +76,12 @@ export async function request<T>(
   if (!exchanged) throw new ApiError(0, 'unreachable', isChange ? MAYBE_DONE : NO_ANSWER);
   const { response, answer } = exchanged;
   if (response.ok && answer !== undefined) return answer as T;
-  const error = toError(exchanged, `the answer (${response.status}) did not come from the admin API`);
-  if (error.status === 401) onUnauthorized(error);
-  throw error;
+  const signedIn = response.status === 401 ? onUnauthorized() : undefined;
+  if (!signedIn || isChange || failsSignedOut) {
+    throw toError(exchanged, `the answer (${response.status}) did not come from the admin API`);
+  }
+  await signedIn;
+  return request(method, route, options);
 }
 
 export const get = <T>(route: string, options?: RequestOptions) => request<T>('GET', route, options);

@@ -68,9 +68,12 @@ export class LiveStream {
     this.listener.onClosed();
     if (source.readyState !== EventSource.CLOSED || source !== this.source) return;
     this.disconnect();
-    // The answer to a refused stream cannot be read: this request shows whether the session has ended.
-    void get('session').catch(() => undefined);
-    this.timer = window.setTimeout(this.followTab, RETRY_AFTER);
+    // The answer to a refused stream cannot be read: if the session has ended, this request waits for the next sign-in.
+    void get('session')
+      .catch(() => undefined)
+      .then(() => {
+        if (ofTab.stream === this) this.timer = window.setTimeout(this.followTab, RETRY_AFTER);
+      });
   }
 
   private disconnect(): void {

@@ -6,6 +6,8 @@ export interface ModalProps {
   children: ComponentChildren;
   /** An answer is pending: the Escape key does not close the dialog. */
   isBusy?: boolean;
+  /** Hides all that is behind it. */
+  isOpaque?: boolean;
   /** Also called for the Escape key. */
   onClose: () => void;
   /** Called once the dialog is shown; the returned function, when it has closed. */
@@ -13,7 +15,7 @@ export interface ModalProps {
 }
 
 /** A modal dialog, open as long as it is rendered. Afterwards, the focus returns to where it was. */
-export function Modal({ title, children, isBusy = false, onClose, onShown }: ModalProps) {
+export function Modal({ title, children, isBusy = false, isOpaque = false, onClose, onShown }: ModalProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => {
@@ -30,6 +32,7 @@ export function Modal({ title, children, isBusy = false, onClose, onShown }: Mod
   return (
     <dialog
       ref={dialog}
+      class={isOpaque ? 'opaque' : undefined}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault(); // `onClose` decides

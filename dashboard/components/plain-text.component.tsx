@@ -9,7 +9,12 @@ export interface PlainTextProps {
 
 /** An untrusted value, cut after `max` characters. */
 export function PlainText({ value, max, href }: PlainTextProps) {
-  if (value === undefined || value === null || value === '') return <span class="muted">–</span>;
+  if (value === undefined || value === null || value === '') return <None />;
   const text = <bdi class="plain-text">{toPlainText(value, max)}</bdi>;
   return href === undefined ? text : <a href={href}>{text}</a>;
+}
+
+/** In place of a value that is absent. */
+export function None() {
+  return <span class="muted none">–</span>;
 }

@@ -16,17 +16,18 @@ export interface SparklineProps {
 
 /** Small lines over time, all on one scale. */
 export function Sparkline({ label, lines }: SparklineProps) {
-  const max = Math.max(1, ...lines.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const drawn = lines.filter(({ values }) => values.some((value) => value)); // another would cover a baseline
+  const max = Math.max(1, ...drawn.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return (
     <svg class="sparkline" role="img" aria-label={label} viewBox={`0 0 ${WIDTH} ${HEIGHT}`}>
-      {lines.map(({ values, look }) => (
+      {drawn.map(({ values, look }) => (
         <polyline key={look} class={look} points={values.map((value, index) => pointOf(value ?? 0, index)).join(' ')} />
       ))}
     </svg>
   );
 
   function pointOf(value: number, index: number): string {
-    const x = (index / (lines[0]!.values.length - 1)) * WIDTH;
+    const x = (index / (drawn[0]!.values.length - 1)) * WIDTH;
     const y = HEIGHT - 1 - (value / max) * (HEIGHT - 2);
     return `${x.toFixed(1)},${y.toFixed(1)}`;
   }

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { Component, type ComponentChildren } from 'preact';
 
 import type { Keyset } from '../api/keyset.hook.js';
 import { Button } from './button.component.js';
@@ -10,6 +10,8 @@ export interface Column<T> {
   cell: (row: T) => ComponentChildren;
   /** Aligns the column to the right. */
   isNumber?: boolean;
+  /** Class of its cells. */
+  look?: string;
 }
 
 export interface TableProps<T> {
@@ -18,40 +20,72 @@ export interface TableProps<T> {
   columns: Column<T>[];
   rows: readonly T[];
   keyOf: (row: T) => string;
+  /** Class of the table's frame. */
+  look?: string;
 }
 
-/** A table that scrolls sideways where it is too wide. The first cell of each row is its heading. */
-export function Table<T>({ caption, columns, rows, keyOf }: TableProps<T>) {
+/**
+ * A table that scrolls sideways where it is too wide; in a narrow window, each row is a card. The first cell of a row is
+ * its heading.
+ */
+export function Table<T>({ caption, columns, rows, keyOf, look = '' }: TableProps<T>) {
   return (
-    <div class="table-frame" role="region" aria-label={caption} tabIndex={0}>
-      <table>
+    <div class={`table-frame ${look}`} role="region" aria-label={caption} tabIndex={0}>
+      {/* With roles, because cards are not laid out as a table. */}
+      <table role="table">
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} scope="col" class={isNumber ? 'number' : undefined}>
-                {title}
+            {columns.map((column) => (
+              <th key={column.title} scope="col" class={classOf(column)}>
+                {column.title}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
+        <tbody role="rowgroup">
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
-              {columns.map(({ title, cell, isNumber }, index) => {
-                const Cell = index === 0 ? 'th' : 'td';
-                return (
-                  <Cell key={title} scope={index === 0 ? 'row' : undefined} class={isNumber ? 'number' : undefined}>
-                    {cell(row)}
-                  </Cell>
-                );
-              })}
-            </tr>
+            <Row key={keyOf(row)} row={row} columns={columns} />
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+interface RowProps<T> extends Pick<TableProps<T>, 'columns'> {
+  row: T;
+}
+
+/** Rendered again only for other data or columns: a list of live events has hundreds of rows. */
+class Row<T> extends Component<RowProps<T>> {
+  override shouldComponentUpdate({ row, columns }: RowProps<T>): boolean {
+    return row !== this.props.row || columns !== this.props.columns;
+  }
+
+  override render() {
+    const { row, columns } = this.props;
+    return (
+      <tr role="row">
+        {columns.map((column, index) => {
+          const content = column.cell(row);
+          return index === 0 ? (
+            <th key={column.title} scope="row" role="rowheader" class={classOf(column)}>
+              {content}
+            </th>
+          ) : (
+            <td key={column.title} role="cell" class={classOf(column)} data-title={column.title}>
+              <div class="cell">{content}</div>
+            </td>
+          );
+        })}
+      </tr>
+    );
+  }
+}
+
+function classOf({ isNumber, look }: Column<never>): string | undefined {
+  return isNumber ? 'number' : look;
 }
 
 export interface KeysetTableProps<T> extends Omit<TableProps<T>, 'rows'> {
@@ -81,7 +115,7 @@ export interface KeysetEndProps<T> {
 
 /** Says how much of a list is loaded or counted, and goes on. */
 export function KeysetEnd<T>({ list, counted }: KeysetEndProps<T>) {
-  const { rows, isLoading, error, more, stop, reached } = list;
+  const { rows, isLoading, error, more, stop, reached, readAt, reload } = list;
   const end = more ? '' : ' (all)';
   const shown =
     counted === undefined
@@ -98,6 +132,12 @@ export function KeysetEnd<T>({ list, counted }: KeysetEndProps<T>) {
           Searched back to <Time at={reached} />
         </p>
       )}
+      {readAt !== undefined && (
+        <p class="hint">
+          Read at <Time at={readAt} look="time" />
+        </p>
+      )}
+      {readAt !== undefined && !isLoading && <Button onClick={reload}>Read again</Button>}
       {/* One button, so that the focus stays on it. */}
       {!error && (stop ?? more ?? rows.length > 0) && (isLoading || more) && (
         <Button onClick={stop ?? more} isBusy={isLoading && !stop}>

@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals';
 
+import { None } from './plain-text.component.js';
+
 const AGES: [unit: string, ms: number][] = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -7,19 +9,33 @@ const AGES: [unit: string, ms: number][] = [
   ['s', 1_000],
 ];
 
-const FORMAT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+const DAY = { month: 'short', day: 'numeric' } as const;
 
-/** `dateStyle` cannot be combined with milliseconds. */
-const EXACT = new Intl.DateTimeFormat(undefined, {
-  ...{ year: 'numeric', month: 'short', day: 'numeric' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3, hourCycle: 'h23' },
-});
+const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' } as const;
 
-const TIME_OF_DAY = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium', hourCycle: 'h23' });
+const LOOKS = {
+  full: { ...DAY, ...CLOCK },
+  exact: { ...DAY, ...CLOCK, fractionalSecondDigits: 3 },
+  time: CLOCK,
+  minute: { timeStyle: 'short', hourCycle: 'h23' },
+} as const;
 
-const MINUTE = new Intl.DateTimeFormat(undefined, { timeStyle: 'short', hourCycle: 'h23' });
+type Look = keyof typeof LOOKS;
 
-const LOOKS = { full: FORMAT, exact: EXACT, time: TIME_OF_DAY, minute: MINUTE };
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** Formats a time in the browser's time zone. The year is omitted if it is the current one. */
+function format(at: number, look: Look): string {
+  const isDated = look === 'full' || look === 'exact';
+  const hasYear = isDated && new Date(at).getFullYear() !== new Date().getFullYear();
+  const key = look + String(hasYear);
+  let found = formats.get(key);
+  if (!found) {
+    found = new Intl.DateTimeFormat(undefined, { ...LOOKS[look], ...(hasYear && { year: 'numeric' }) });
+    formats.set(key, found);
+  }
+  return found.format(at);
+}
 
 /**
  * A time in the browser's time zone; its title has the time in UTC.
@@ -27,25 +43,34 @@ const LOOKS = { full: FORMAT, exact: EXACT, time: TIME_OF_DAY, minute: MINUTE };
  * @param at ms since the epoch
  * @param look `'exact'` adds milliseconds, `'time'` omits the day, `'minute'` also the seconds
  */
-export function Time({ at, look = 'full' }: { at: number | undefined | null; look?: keyof typeof LOOKS }) {
+export function Time({ at, look = 'full' }: { at: number | undefined | null; look?: Look }) {
   const date = new Date(at ?? NaN);
-  if (Number.isNaN(date.getTime())) return <span class="muted">–</span>;
+  if (Number.isNaN(date.getTime())) return <None />;
   const iso = date.toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      {LOOKS[look].format(date)}
+      {format(date.getTime(), look)}
     </time>
   );
 }
 
+/** Says in which time zone times are, with its present offset. */
+export function toZone(): string {
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  const parts = new Intl.DateTimeFormat('en', { timeZoneName: 'shortOffset' }).formatToParts();
+  const offset = parts.find(({ type }) => type === 'timeZoneName')!.value.replace('GMT', 'UTC');
+  if (timeZone === 'UTC') return 'Times are in UTC.';
+  return `Times are in ${timeZone}, ${offset}. Point at one to see it in UTC.`;
+}
+
 /** Returns hours and minutes, in the browser's time zone; with the day, if it is more than half a day away. */
 export function toMinute(at: number): string {
-  return Math.abs(at - Date.now()) < 43_200_000 ? MINUTE.format(at) : FORMAT.format(at);
+  return Math.abs(at - Date.now()) < 43_200_000 ? format(at, 'minute') : format(at, 'full');
 }
 
 /** Returns the time of day, in the browser's time zone. */
 export function toClock(at: number): string {
-  return TIME_OF_DAY.format(at);
+  return format(at, 'time');
 }
 
 const now = signal(Date.now());
@@ -63,6 +88,16 @@ export function Ago({ at }: { at: number }) {
   if (!first) return <span>just now</span>;
   const text = `${Math.floor(Math.abs(age) / first[1])} ${first[0]}`;
   return <span class="number">{age > 0 ? `${text} ago` : `in ${text}`}</span>;
+}
+
+/** When something is, or was, due: `in 20 s`, `was due 20 s ago`. */
+export function Due({ at }: { at: number }) {
+  return (
+    <>
+      {at < now.value && 'was due '}
+      <Ago at={at} />
+    </>
+  );
 }
 
 /** A time, and below it its distance from now. */
@@ -89,5 +124,5 @@ export function toDuration(ms: number): string {
 }
 
 export function Duration({ ms }: { ms: number | undefined | null }) {
-  return typeof ms === 'number' ? <span class="number">{toDuration(ms)}</span> : <span class="muted">–</span>;
+  return typeof ms === 'number' ? <span class="number">{toDuration(ms)}</span> : <None />;
 }

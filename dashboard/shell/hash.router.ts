@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 
 import { type Query, toSearch } from '../api/api.client.js';
+import { enterHistory } from './history-entry.state.js';
 
 /** A parsed hash, such as `#/deliveries/d1?state=dead`. */
 export interface Route {
@@ -17,6 +18,7 @@ window.addEventListener('hashchange', readHash);
 
 /** Shows the page of the address, after a change of the address that is no navigation. */
 export function readHash(): void {
+  enterHistory();
   route.value = parseHash(location.hash);
 }
 

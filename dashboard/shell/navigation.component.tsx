@@ -12,7 +12,7 @@ const isListed = ({ isUnlisted }: Page) => !isUnlisted;
 /** Links to all pages but those that the top bar opens. */
 export function Navigation({ current }: { current: string }) {
   return (
-    <nav id="pages" class={isMenuOpen.value ? 'open' : undefined} aria-label="Pages">
+    <nav aria-label="Pages">
       <ul>
         {pages.filter(isListed).map(({ name, title }) => (
           <li key={name}>

@@ -13,7 +13,11 @@ interface Holder {
 }
 
 /** Whether the browser is signed in, and what it may do. */
-export type Session = { state: 'unknown' } | { state: 'out'; why?: string } | ({ state: 'in' } & Holder);
+export type Session =
+  | { state: 'unknown' }
+  | { state: 'out'; why?: string | undefined }
+  // `ended` says why the session has ended: the page stays, and what was typed, until the user signs in again.
+  | ({ state: 'in'; ended?: string | undefined } & Holder);
 
 /** Whether users sign in with a token or the application's guard decides. The server writes it into the page. */
 export const signsInBy = document.documentElement.dataset.signIn === 'guard' ? 'guard' : 'token';
@@ -26,15 +30,21 @@ export const searchFields = computed(() => (session.value.state === 'in' ? sessi
 /** Whether the caller may change something. */
 export const canChange = computed(() => session.value.state === 'in' && session.value.access === 'write');
 
+const ENDED =
+  signsInBy === 'guard'
+    ? 'Your session has ended. Sign in to the application again, then try again.'
+    : 'Your session has ended. Sign in again to continue.';
+
 /**
  * Storage key of the session's end. The cookie itself cannot be read; the entry saves a request that would be refused.
  */
 const HINT = `relay-session ${BASE.pathname}`;
 
 whenUnauthorized(() => {
-  const wasIn = session.value.state === 'in';
   store(HINT, undefined);
-  if (wasIn) session.value = { state: 'out', why: 'Your session has ended. Sign in again to continue.' };
+  if (session.value.state !== 'in') return undefined;
+  end();
+  return nextSignIn();
 });
 
 // Another tab signed in or out.
@@ -44,15 +54,12 @@ window.addEventListener('storage', ({ key }) => {
 
 /** Checks whether there is already a session. */
 export async function restoreSession(): Promise<void> {
-  if (signsInBy === 'token' && !isExpected()) {
-    session.value = { state: 'out' };
-    return;
-  }
+  if (signsInBy === 'token' && !isExpected()) return end();
   try {
-    const { access, user, searchFields } = await get<Holder>('session');
+    const { access, user, searchFields } = await get<Holder>('session', { failsSignedOut: true });
     session.value = { state: 'in', access, user, searchFields };
   } catch (error) {
-    session.value = { state: 'out', why: whyRefused(error as ApiError) };
+    end(whyRefused(error as ApiError));
   }
 }
 
@@ -70,6 +77,22 @@ export async function signOut(): Promise<void> {
   await request('DELETE', 'session', { body: { base: BASE.pathname.slice(0, -1) } });
   store(HINT, undefined);
   session.value = { state: 'out' };
+}
+
+/** Ends the session; the page stays if there was one. */
+function end(why?: string): void {
+  const { value } = session;
+  session.value = value.state === 'in' ? { ...value, ended: why ?? ENDED } : { state: 'out', why };
+}
+
+function nextSignIn(): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = session.subscribe((current) => {
+      if (current.state !== 'in' || current.ended !== undefined) return;
+      resolve();
+      stop();
+    });
+  });
 }
 
 function whyRefused({ status, message }: ApiError): string | undefined {

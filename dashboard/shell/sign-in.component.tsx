@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiError, toSentence } from '../api/api.error.js';
 import { useChange } from '../api/change.hook.js';
 import { Button } from '../components/button.component.js';
+import { Dialog } from '../components/dialog.component.js';
 import { TextField } from '../components/field.component.js';
 import { Form } from '../components/form.component.js';
 import { toDuration } from '../components/time.component.js';
@@ -16,13 +17,31 @@ export function SignIn({ why }: { why: string | undefined }) {
   return (
     <main class="sign-in">
       <h1>Analytics relay</h1>
+      <Entrance why={why} />
+    </main>
+  );
+}
+
+/** Asks for a token once the session has ended. It hides the page, which stays with what was typed. */
+export function SignInAgain({ why }: { why: string }) {
+  return (
+    <Dialog title="Analytics relay" isOpaque onClose={() => undefined}>
+      <Entrance why={why} />
+      <p class="hint">The page is as you left it, with what you have typed.</p>
+    </Dialog>
+  );
+}
+
+function Entrance({ why }: { why: string | undefined }) {
+  return (
+    <>
       {why !== undefined && (
         <p class="problem" role="alert">
           {why}
         </p>
       )}
       {signsInBy === 'token' ? <TokenForm /> : <Button onClick={() => void restoreSession()}>Try again</Button>}
-    </main>
+    </>
   );
 }
 
@@ -39,7 +58,7 @@ function TokenForm() {
     }
   });
   return (
-    <Form class="panel form" formRef={form} onSubmit={run}>
+    <Form formRef={form} onSubmit={run}>
       <TextField
         label="Admin token"
         hint="A token of the application’s option admin. With a read-only token, the session is read-only."

@@ -1,24 +1,14 @@
-import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { platforms } from '../support/platforms.js';
 import { waitFor } from '../support/wait-for.js';
 import { track } from '../webhook-destination/admin/api/support.js';
+import { countClicks } from './support/clicks.js';
 import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
 
-(withChromium ? describe : describe.skip).each(platforms.slice(0, 1))('Activity on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(platforms)('Activity on $platform', ({ createAdapter }) => {
   const { open } = useDashboard();
-
-  /** Clicks of the person, which a task is measured by. */
-  const counting = (page: Page) => {
-    let clicks = 0;
-    const click = async (role: 'link' | 'button', name: string | RegExp) => {
-      clicks++;
-      await page.getByRole(role, { name, exact: true }).first().click();
-    };
-    return { click, clicks: () => clicks };
-  };
 
   it('has the proof of a deletion, found by the id of the user, with four clicks', async () => {
     const { page, relay, receiver, get } = await open(createAdapter(), {
@@ -40,15 +30,14 @@ import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
     await waitFor(async () => (await get('deliveries?state=delivered')).deliveries.length === 2);
     expect(await relay.purge({ state: 'delivered' })).toBe(2);
 
-    const { click, clicks } = counting(page);
-    await click('link', 'Activity');
+    const clicks = await countClicks(page);
+    await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByText('2 shown (all)').or(page.getByText('3 shown (all)')).waitFor();
     await expectGoodLook(page, 'activity');
-    clicks();
     await page.getByLabel('Deleted user').fill('u1');
-    await click('button', 'Search');
+    await page.getByRole('button', { name: 'Search' }).click();
     await page.getByText('1 shown (all)').waitFor();
-    await click('link', 'user.delete');
+    await page.getByRole('link', { name: 'user.delete' }).click();
     await page.getByRole('heading', { name: 'What was deleted' }).waitFor();
     const sources = page.getByRole('table', { name: 'Deleted deliveries by source' });
     expect(await sources.locator('tbody tr').allTextContents()).toEqual(expect.arrayContaining(['shop2', 'app1']));
@@ -56,9 +45,9 @@ import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
     await receivers.getByText('1 of 1 accepted, status 200').waitFor();
     await page.getByText('the application', { exact: true }).waitFor();
     await expectGoodLook(page, 'activity-deletion');
-    await click('link', 'Webhooks');
+    await page.getByRole('link', { name: 'Webhooks' }).click();
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
-    expect(clicks()).toBe(4);
+    expect(await clicks()).toBe(4);
   });
 
   it('shows who did what, each with a link to what it concerns, and filters', async () => {

@@ -3,16 +3,17 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { onExpress } from '../support/platforms.js';
+import { platforms } from '../support/platforms.js';
 import { waitFor } from '../support/wait-for.js';
 import { READ_TOKEN, track } from '../webhook-destination/admin/api/support.js';
+import { countClicks } from './support/clicks.js';
 import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
 
 const context = { library: { name: 'analytics-ios', version: '4.0.1' } };
 
 const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") + dd`);
 
-(withChromium ? describe : describe.skip).each(onExpress)('A silent source on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(platforms)('A silent source on $platform', ({ createAdapter }) => {
   const { open, visit } = useDashboard();
 
   async function start() {
@@ -32,12 +33,6 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
       return response.status;
     };
     return { ...api, queue, post };
-  }
-
-  /** Counts the clicks of the user from now on. */
-  async function countClicks(page: Page): Promise<() => Promise<number>> {
-    await page.evaluate('clicks = 0; addEventListener("click", () => clicks++, true)');
-    return () => page.evaluate<number>('clicks');
   }
 
   it('that sends only refused messages is explained in 1 click, a text seen in 3, and all resubmitted in 5', async () => {
@@ -93,11 +88,13 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await waitFor(async () => (await fact(page, 'Accepted, last day').textContent()) === '2');
   });
 
-  it('that sends nothing is explained by requests without a known write key', async () => {
+  it('that sends nothing is explained in 1 click, by requests without a known write key', async () => {
     const { page, post } = await start();
     expect(await post('wk_old', [track('m1')])).toBe(401);
+    const clicks = await countClicks(page);
     await page.getByRole('link', { name: 'app', exact: true }).click();
     await page.getByText('Nothing with its write key arrived in the last day.').waitFor();
+    expect(await clicks()).toBe(1);
     await page.getByRole('link', { name: '1 request without a known write key' }).click();
     await page.getByRole('row', { name: 'write_key_unknown 1' }).waitFor();
   });

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { onExpress } from '../support/platforms.js';
+import { platforms } from '../support/platforms.js';
 import { Receiver } from '../support/receiver.js';
 import { waitFor } from '../support/wait-for.js';
 import { READ_TOKEN, startApi, track } from '../webhook-destination/admin/api/support.js';
@@ -27,7 +27,7 @@ async function correctUrl(page: Page, name: string, url: string): Promise<void> 
   await dialog.getByRole('button', { name: 'Close', exact: true }).click();
 }
 
-(withChromium ? describe : describe.skip).each(onExpress)('An order that failed on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(platforms)('An order that failed on $platform', ({ createAdapter }) => {
   const { afterwards, visit } = useDashboard();
 
   /** With an order of `customer-7` that its receiver answered 500, and then 404; its customer's new receiver works. */

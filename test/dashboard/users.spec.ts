@@ -83,7 +83,7 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
 
   it('are deleted from the chosen sources alone, whose receivers are named before', async () => {
     const url = 'http://127.0.0.1:9/';
-    const { page, relay, get } = await open(createAdapter(), {
+    const { page, relay, find } = await open(createAdapter(), {
       hash: '#/users?userId=u1',
       options: {
         sources: ['a', 'b', 'c'].map((name) => ({ name, writeKey: `wk_${name}` })),
@@ -111,10 +111,10 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     await expectGoodLook(page, 'user-deletion-scope');
     await confirm.click();
     await page.getByText('4 deliveries deleted, 2 delete notifications queued.').waitFor();
-    const left = (await get('deliveries?type=track')).deliveries.map(({ messageId }) => messageId);
+    const left = (await find('type=track')).map(({ messageId }) => messageId);
     expect(left).toEqual(['m3', 'm3']);
-    const notices = (await get('deliveries?type=delete')) as unknown as { deliveries: { destination: string }[] };
-    expect(notices.deliveries.map(({ destination }) => destination).sort()).toEqual(['crm of a', 'warehouse']);
+    const notices = (await find('type=delete')) as unknown as { destination: string }[];
+    expect(notices.map(({ destination }) => destination).sort()).toEqual(['crm of a', 'warehouse']);
   });
 
   it('says why a deletion failed, and stays open', async () => {

@@ -69,7 +69,10 @@ export function ActivityList({ query }: { query: URLSearchParams }) {
         keyOf={({ id }) => id}
         empty={
           <EmptyState title="No activity matches.">
-            <p>Sign-ins, changes, replays, deletions and refusals are kept for 90 days.</p>
+            <p>
+              Sign-ins, changes, replays, deletions and refusals are kept for 90 days.{' '}
+              {Object.keys(filter).length > 0 && <a href={hrefOf('activity')}>Clear the search</a>}
+            </p>
           </EmptyState>
         }
       />
@@ -107,10 +110,10 @@ function ActivityFilter({
   return (
     <Form class="panel filter-form" role="search" noValidate onSubmit={search}>
       <div class="filters">
-        <TextField {...field('what', 'What')} hint="Such as destination or user.delete." />
-        <TextField {...field('who', 'Who')} hint="A name or an address." />
-        <TextField {...field('target', 'About')} hint="A name or an id." />
-        <TextField {...field('userId', 'Deleted user')} hint="The exact user id." />
+        <TextField {...field('what', 'What')} placeholder="user.delete" />
+        <TextField {...field('who', 'Who')} placeholder="name or address" />
+        <TextField {...field('target', 'About')} placeholder="name or id" />
+        <TextField {...field('userId', 'Deleted user')} placeholder="exact user id" />
         <TextField {...time('from', 'From')} />
         <TextField {...time('to', 'Before')} />
         <div class="actions">

@@ -7,6 +7,7 @@ import { PlainText } from '../../components/plain-text.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { TimeAndAge } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import { callerOf, hrefOfTarget, type WholeEntry } from './activity.entry.js';
 import { DeletionProof } from './deletion-proof.component.js';
 
@@ -34,15 +35,15 @@ export function ActivityView({ id }: { id: string }) {
 }
 
 function Entry({ entry }: { entry: WholeEntry }) {
-  const { at, address, target, result, count = 1, lastAt, deletion } = entry;
+  const { at, user, address, target, result, count = 1, lastAt, deletion } = entry;
   return (
     <section class="panel">
       <Facts
         facts={[
           ['When', <TimeAndAge at={at} />],
-          ['Who', <PlainText value={callerOf(entry)} />],
-          ['From', address && <PlainText value={address} />],
-          ['About', target && !deletion && <PlainText value={target} href={hrefOfTarget(entry)} />],
+          ['Who', <PlainText value={callerOf(entry)} href={user && hrefOf('activity', { who: user })} />],
+          ['From', address && <PlainText value={address} href={hrefOf('activity', { who: address })} />],
+          ['About', deletion ? undefined : target && <PlainText value={target} href={hrefOfTarget(entry)} />],
           ['Result', <StateBadge state={result} />],
           ['Times', count > 1 ? count.toLocaleString() : undefined],
           ['Last time', count > 1 ? <TimeAndAge at={lastAt!} /> : undefined],

@@ -1,10 +1,11 @@
+import { Fragment } from 'preact';
+
 import type { DeletionProof as Proof } from '../../../lib/webhook-destination/admin/audit.log.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
-import { toPlainText } from '../../components/plain-text.util.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
-import { hrefOf } from '../../shell/hash.router.js';
 import type { Receipt, WholeEntry } from './activity.entry.js';
 
 const NONE: Receipt = { delivered: 0, dead: 0, at: 0 };
@@ -18,10 +19,14 @@ export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { 
       <section class="panel">
         <h2>What was deleted</h2>
         <p>
-          {deletion.sources
-            ? `The deletion was limited to the sources ${deletion.sources.map((name) => toPlainText(name, 80)).join(', ')}.`
-            : 'The deletion was of all sources.'}
-          {result === 'failed' && ' It failed half-way, and had to be repeated.'}
+          {deletion.sources ? 'The deletion was limited to the sources ' : 'The deletion was of all sources'}
+          {deletion.sources?.map((name, index) => (
+            <Fragment key={name}>
+              {index > 0 && ', '}
+              <NameLink of="sources" name={name} max={80} />
+            </Fragment>
+          ))}
+          .{result === 'failed' && ' It failed half-way, and had to be repeated.'}
         </p>
         {sources.length === 0 ? (
           <p>The queue had no deliveries of the users.</p>
@@ -31,10 +36,7 @@ export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { 
             rows={sources}
             keyOf={([name]) => name}
             columns={[
-              {
-                title: 'Source',
-                cell: ([name]) => <PlainText value={name} max={80} href={hrefOf('sources', {}, name)} />,
-              },
+              { title: 'Source', cell: ([name]) => <NameLink of="sources" name={name} max={80} /> },
               { title: 'Deliveries', isNumber: true, cell: ([, count]) => count.toLocaleString() },
             ]}
           />
@@ -50,10 +52,7 @@ export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { 
             rows={receivers}
             keyOf={([name]) => name}
             columns={[
-              {
-                title: 'Receiver',
-                cell: ([name]) => <PlainText value={name} max={80} href={hrefOf('destinations', {}, name)} />,
-              },
+              { title: 'Receiver', cell: ([name]) => <NameLink of="destinations" name={name} max={80} /> },
               { title: 'Notifications', isNumber: true, cell: ([, count]) => count.toLocaleString() },
               { title: 'Answer', cell: ([name, count]) => <Answer receipt={receipts[name] ?? NONE} count={count} /> },
               { title: 'Last answer', cell: ([name]) => <Time at={receipts[name]?.at} /> },

@@ -6,6 +6,7 @@ import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { KeysetEnd } from '../../components/table.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { FilterForm } from '../deliveries/filter-form.component.js';
 import { countMatching, totalOf } from '../replays/matching-count.js';
@@ -22,6 +23,7 @@ export function DeadList({ filter }: { filter: DeliveryFilter }) {
   const list = useKeyset(load, JSON.stringify(filter), Infinity);
   const { rows, error, isLoading, more, reload } = list;
   const count = totalOf(rows);
+  const isFiltered = Object.keys(filter).length > 0;
   const isPart = isLoading || more !== undefined;
   return (
     <>
@@ -31,14 +33,17 @@ export function DeadList({ filter }: { filter: DeliveryFilter }) {
           disabledReason={count > 0 ? undefined : 'There is nothing to replay.'}
           onClick={() => setReplayed(filter)}
         >
-          {Object.keys(filter).length > 0 ? REPLAY_WORDS.dead.matching : REPLAY_WORDS.dead.all}
+          {isFiltered ? REPLAY_WORDS.dead.matching : REPLAY_WORDS.dead.all}
         </Button>
       </PageHeading>
       <FilterForm page="dead" filter={filter} list={list} />
       {count > 0 && <GroupTable groups={joinGroups(rows)} isPart={isPart} filter={filter} onReplay={setReplayed} />}
       {count === 0 && !isLoading && !error && !more && (
-        <EmptyState title={Object.keys(filter).length > 0 ? 'No dead deliveries match.' : 'No dead deliveries.'}>
-          <p>A delivery is dead when all its URLs refused it, or when its retry window is over.</p>
+        <EmptyState title={isFiltered ? 'No dead deliveries match.' : 'No dead deliveries.'}>
+          <p>
+            A delivery is dead when all its URLs refused it, or when its retry window is over.{' '}
+            {isFiltered ? <a href={hrefOf('dead')}>Clear the search</a> : 'There is nothing to do.'}
+          </p>
         </EmptyState>
       )}
       <Problem error={error} onRetry={rows.length > 0 ? more : reload} />

@@ -1,4 +1,5 @@
 import { Button } from '../../components/button.component.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { toReasonText } from '../../components/reason-classes.js';
@@ -29,7 +30,7 @@ export function GroupTable({ groups, isPart, filter, onReplay }: GroupTableProps
       rows={groups}
       keyOf={keyOfGroup}
       columns={[
-        { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={60} /> },
+        { title: 'Destination', cell: ({ destination }) => <NameLink of="destinations" name={destination} /> },
         { title: 'Reason', cell: ({ reason }) => <PlainText value={toReasonText(reason)} max={200} /> },
         {
           title: 'Deliveries',

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact';
 
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import type { Column } from '../../components/table.component.js';
-import { Ago, TimeAndAge } from '../../components/time.component.js';
+import { Due, TimeAndAge } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import { AttemptAnswer } from './attempt-answer.component.js';
 import type { DeliverySummary } from './delivery.answer.js';
@@ -16,13 +17,14 @@ export const DELIVERY_COLUMNS: Column<DeliverySummary>[] = [
       <>
         <PlainText value={event ?? type ?? 'unknown'} max={80} href={hrefOf('deliveries', {}, id)} />
         <Second>
-          <PlainText value={messageId} max={40} />
+          <PlainText value={messageId} max={28} />
         </Second>
       </>
     ),
   },
   {
     title: 'State',
+    look: 'state',
     cell: ({ state, reason, nextAttemptAt }) => (
       <>
         <StateBadge state={state} />
@@ -33,7 +35,7 @@ export const DELIVERY_COLUMNS: Column<DeliverySummary>[] = [
         )}
         {state === 'waiting' && nextAttemptAt !== undefined && (
           <Second>
-            next attempt <Ago at={nextAttemptAt} />
+            next attempt <Due at={nextAttemptAt} />
           </Second>
         )}
       </>
@@ -48,12 +50,9 @@ export const DELIVERY_COLUMNS: Column<DeliverySummary>[] = [
       </>
     ),
   },
-  {
-    title: 'User',
-    cell: ({ userId }) => <PlainText value={userId} max={60} href={hrefOf('deliveries', { userId })} />,
-  },
-  { title: 'Destination', cell: ({ destination }) => <PlainText value={destination} max={60} /> },
-  { title: 'Source', cell: ({ source }) => <PlainText value={source} max={60} /> },
+  { title: 'User', look: 'id', cell: ({ userId }) => <NameLink of="users" name={userId} /> },
+  { title: 'Destination', cell: ({ destination }) => <NameLink of="destinations" name={destination} /> },
+  { title: 'Source', look: 'id', cell: ({ source }) => <NameLink of="sources" name={source} /> },
   { title: 'Accepted', cell: ({ acceptedAt }) => <TimeAndAge at={acceptedAt} /> },
 ];
 

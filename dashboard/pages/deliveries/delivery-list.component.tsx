@@ -6,6 +6,7 @@ import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { KeysetTable } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import { DELIVERY_COLUMNS } from './delivery-columns.component.js';
 import { ReplayManyDialog } from '../replays/replay-many.dialog.js';
 import { REPLAY_WORDS, toReplayable } from '../replays/replay-words.js';
@@ -48,11 +49,16 @@ export function DeliverySearch({ query }: { query: URLSearchParams }) {
         empty={
           Object.keys(filter).length > 0 ? (
             <EmptyState title="No deliveries match.">
-              <p>All fields must match exactly. Delivered and dead deliveries are kept for a limited time.</p>
+              <p>
+                All fields must match exactly: <a href={hrefOf('deliveries')}>clear the search</a>, or enter one id in
+                the box at the top. Delivered and dead deliveries are kept for a limited time.
+              </p>
             </EmptyState>
           ) : (
             <EmptyState title="No deliveries yet.">
-              <p>They appear here once a source sends its first message.</p>
+              <p>
+                Send a message with the write key of a <a href={hrefOf('sources')}>source</a>.
+              </p>
             </EmptyState>
           )
         }

@@ -1,7 +1,7 @@
 import { countOf } from '../../components/count.util.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
-import { Ago, Time } from '../../components/time.component.js';
+import { Ago, Due, Time } from '../../components/time.component.js';
 import { answerOf } from './attempt-answer.component.js';
 import type { Delivery } from './delivery.answer.js';
 
@@ -40,10 +40,12 @@ function sentenceOf({ state, attempts, reason, nextAttemptAt, givesUpAt }: Deliv
     case 'waiting':
       return (
         <>
-          {last !== undefined && `The last of ${count} failed: ${last}. `}
+          {last !== undefined &&
+            `${attempts.length === 1 ? 'The first attempt' : `The last of ${count}`} failed: ${last}. `}
           {nextAttemptAt !== undefined && (
             <>
-              The next is <Ago at={nextAttemptAt} />.
+              The next {nextAttemptAt > Date.now() && 'is '}
+              <Due at={nextAttemptAt} />.
             </>
           )}
           {end}

@@ -4,6 +4,7 @@ import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { Facts } from '../../components/facts.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
@@ -58,28 +59,28 @@ function Fields({ delivery }: { delivery: Delivery }) {
         facts={[
           [
             'User',
-            <>
-              <PlainText value={userId} href={hrefOf('users', { userId })} />{' '}
+            <div class="links">
+              <NameLink of="users" name={userId} max={200} />
               {userId !== undefined && <a href={hrefOf('deliveries', { userId })}>All deliveries for this user</a>}
-            </>,
+            </div>,
           ],
           [
             'Message',
-            <>
+            <div class="links">
               <span class="mono">
                 <PlainText value={messageId} />
-              </span>{' '}
+              </span>
               <a href={hrefOf('deliveries', { messageId, source })}>All deliveries of this message</a>
-            </>,
+            </div>,
           ],
           [
             'Destination',
-            <>
-              <PlainText value={destination} href={request && hrefOf('destinations', {}, destination)} />{' '}
+            <div class="links">
+              <PlainText value={destination} href={request && hrefOf('destinations', {}, destination)} />
               <a href={hrefOf('deliveries', { destination })}>All deliveries to this destination</a>
-            </>,
+            </div>,
           ],
-          ['Source', <PlainText value={source} href={hrefOf('sources', {}, source)} />],
+          ['Source', <NameLink of="sources" name={source} max={200} />],
           ['Type', <PlainText value={type} />],
           ['Trace', trace && <span class="mono">{toPlainText(trace.split('-')[1])}</span>],
         ]}

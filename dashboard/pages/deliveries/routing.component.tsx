@@ -1,3 +1,4 @@
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { ROUTE_REASONS } from '../../components/route-reasons.js';
 import { hrefOf } from '../../shell/hash.router.js';
@@ -14,7 +15,7 @@ export function Routing({ delivery }: { delivery: Delivery }) {
   return (
     <Step title="Routed">
       <p>
-        To <PlainText value={destination} />
+        To {request ? <NameLink of="destinations" name={destination} /> : <PlainText value={destination} max={60} />}
         {type === 'delete' && ', as a notification that the user’s data was deleted'}.
         {own?.selected && ' Its options select this message.'}
       </p>
@@ -30,7 +31,7 @@ export function Routing({ delivery }: { delivery: Delivery }) {
           <ul class="others">
             {others.map((other) => (
               <li key={other.destination}>
-                <PlainText value={other.destination} max={80} />:{' '}
+                <NameLink of="destinations" name={other.destination} max={80} />:{' '}
                 {other.reason ? (
                   `no, it ${ROUTE_REASONS[other.reason]}`
                 ) : (

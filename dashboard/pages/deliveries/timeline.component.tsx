@@ -1,3 +1,4 @@
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Attempts } from './attempts.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
@@ -45,7 +46,7 @@ export function Timeline({ delivery }: { delivery: Delivery }) {
         )}
         <Step title="Accepted" at={delivery.acceptedAt}>
           <p>
-            From the source <PlainText value={delivery.source} />.
+            From the source <NameLink of="sources" name={delivery.source} />.
           </p>
         </Step>
         <Routing delivery={delivery} />

@@ -7,6 +7,7 @@ import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Sparkline } from '../../components/sparkline.component.js';
@@ -17,10 +18,10 @@ import { type Destination, openOf } from './destination.answer.js';
 import { HealthBadge } from './health-badge.component.js';
 
 const ORDERS = [
-  ['health', 'Health, the worst first'],
-  ['failures', 'Failures, the most first'],
-  ['backlog', 'To deliver, the most first'],
-  ['p95', 'p95, the slowest first'],
+  ['health', 'Worst health'],
+  ['failures', 'Most failures'],
+  ['backlog', 'Most to deliver'],
+  ['p95', 'Slowest p95'],
   ['name', 'Name'],
 ] as const;
 
@@ -57,14 +58,15 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
         keyOf={({ name }) => name}
         empty={
           <EmptyState title={isFiltered ? 'No destination has this name and metadata.' : 'No destinations yet.'}>
-            {!isFiltered && <p>A destination is one receiver, with the messages it gets.</p>}
+            {isFiltered ? (
+              <a href={hrefOf('destinations')}>Show all destinations</a>
+            ) : (
+              <p>Create one with “New destination”: a receiver, and the messages it gets.</p>
+            )}
           </EmptyState>
         }
         columns={[
-          {
-            title: 'Name',
-            cell: ({ name }) => <PlainText value={name} max={80} href={hrefOf('destinations', {}, name)} />,
-          },
+          { title: 'Name', cell: ({ name }) => <NameLink of="destinations" name={name} max={80} /> },
           { title: 'Health', cell: (destination) => <HealthBadge destination={destination} /> },
           { title: 'Last hour', cell: ({ figures: { trend } }) => <Trend trend={trend} shows={sort} /> },
           {
@@ -75,7 +77,7 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
           countColumn('Waiting', 'waiting'),
           countColumn('Dead', 'dead'),
           {
-            title: 'Failed attempts, last hour',
+            title: 'Failed, last hour',
             isNumber: true,
             cell: ({ figures }) => figures.recent.failed.toLocaleString(),
           },
@@ -117,7 +119,7 @@ function Trend({ trend, shows }: { trend: DestinationTrend; shows: string }) {
 function Urls({ urls: [first, ...others] }: { urls: string[] }) {
   return (
     <>
-      <PlainText value={first} max={80} /> {others.length > 0 && <span class="muted">+{others.length}</span>}
+      <PlainText value={first} max={32} /> {others.length > 0 && <span class="muted">+{others.length}</span>}
     </>
   );
 }
@@ -129,7 +131,7 @@ function Filters(before: { name: string; field: string; value: string; sort: str
   const [value, setValue] = useState(before.value);
   const { sort } = before;
   return (
-    <Form class="filters" onSubmit={() => replaceQuery({ name, metadata: field, value, sort })}>
+    <Form class="panel filters" onSubmit={() => replaceQuery({ name, metadata: field, value, sort })}>
       <SelectField
         label="Order"
         value={sort}

@@ -1,5 +1,6 @@
 import { type Fact, Facts } from '../../components/facts.component.js';
 import { MaskedValue } from '../../components/masked-value.component.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { TextList } from '../../components/text-list.component.js';
 import { Time, toDuration } from '../../components/time.component.js';
@@ -25,7 +26,7 @@ export function DestinationOptions({ destination }: { destination: Destination }
       standardWebhooks === undefined ? 'if the secret is long enough' : standardWebhooks ? 'yes' : 'no',
     ],
     ['Headers', headers.length > 0 ? <TextList values={headers} after={() => <MaskedValue />} /> : 'none'],
-    ['Sources', sources ? <TextList values={sources} max={2_000} /> : 'all'],
+    ['Sources', sources ? <SourceNames names={sources} /> : 'all'],
     ['Types', types ? types.join(', ') : 'all'],
     ['Events', events ? <TextList values={events} max={2_000} /> : 'all'],
     ['Integration', integration === undefined ? 'its name' : <PlainText value={integration} />],
@@ -51,5 +52,17 @@ export function DestinationOptions({ destination }: { destination: Destination }
       <h2>Options</h2>
       <Facts facts={facts} />
     </section>
+  );
+}
+
+function SourceNames({ names }: { names: string[] }) {
+  return (
+    <ul>
+      {names.map((name) => (
+        <li key={name}>
+          <NameLink of="sources" name={name} max={2_000} />
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -30,6 +30,11 @@ export function DestinationView({ name, isEdited }: { name: string; isEdited: bo
         <a href={hrefOf('destinations')}>All destinations</a>
       </PageHeading>
       <Problem error={error} onRetry={reload} />
+      {error?.status === 404 && (
+        <p>
+          <a href={hrefOf('deliveries', { destination: name })}>Deliveries to this name</a> may still be in the queue.
+        </p>
+      )}
       {answer && isEdited && <EditDestination destination={answer} onChanged={reload} />}
       {answer && !isEdited && (
         <Answered from={loaded}>

@@ -6,6 +6,7 @@ import { EmptyState } from '../../components/empty-state.component.js';
 import { Facts } from '../../components/facts.component.js';
 import { JsonView } from '../../components/json-view.component.js';
 import { headerFacts } from '../../components/masked-value.component.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { ROUTE_REASONS } from '../../components/route-reasons.js';
 import { StateBadge } from '../../components/state-badge.component.js';
@@ -25,7 +26,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
             ['Why', toText(fault?.message)],
             ['Field', toText(fault?.field)],
             ['Code', toText(fault?.code)],
-            ['Source', toText(source)],
+            ['Source', source && <NameLink of="sources" name={source} max={200} />],
             ['Message id', toText(messageId)],
           ]}
         />
@@ -98,13 +99,21 @@ function toBadge({ selected, repeated, request }: DestinationExplanation): { sta
     : { state: 'delivered', label: 'gets it' };
 }
 
-function RequestView({ explained: { request, reason }, body }: RequestViewProps) {
+function RequestView({ explained: { destination, request, reason }, body }: RequestViewProps) {
   const sent = request?.note === undefined ? (request?.body ?? body) : undefined;
-  if (!request) return <p>{reason && `The destination ${ROUTE_REASONS[reason]}.`}</p>;
+  const link = <NameLink of="destinations" name={destination} max={200} />;
+  if (!request) {
+    return (
+      <p>
+        {link} {reason && ROUTE_REASONS[reason]}.
+      </p>
+    );
+  }
   return (
     <div class="explanation">
       <Facts
         facts={[
+          ['Destination', link],
           [request.urls.length === 1 ? 'URL' : 'URLs', <Urls urls={request.urls} />],
           ['Not sent', toText(request.note)],
           ...headerFacts(request.headers, 2_000),

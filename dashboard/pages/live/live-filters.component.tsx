@@ -34,7 +34,7 @@ export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter
   useEffect(() => setDraft(filter), [key]);
   const set = (field: keyof LiveFilter) => (value: string) => setDraft({ ...draft, [field]: value });
   return (
-    <Form class="filters" aria-label="Filters" onSubmit={() => onFilter(draft)}>
+    <Form class="panel filters" aria-label="Filters" onSubmit={() => onFilter(draft)}>
       <SelectField label="Kind" value={draft.kind ?? ''} options={KINDS} onValue={set('kind')} />
       <SelectField label="Type" value={draft.type ?? ''} options={TYPES} onValue={set('type')} />
       {TEXTS.map(([field, label]) => (

@@ -4,7 +4,8 @@ import { type LiveFilter, LiveStream } from '../../api/live.stream.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
-import { replaceQuery, type Route } from '../../shell/hash.router.js';
+import { hrefOf, replaceQuery, type Route } from '../../shell/hash.router.js';
+import { keep, recall } from '../../shell/history-entry.state.js';
 import { LiveFilters } from './live-filters.component.js';
 import { LiveTable } from './live-table.component.js';
 import { EMPTY_VIEW, LiveRing, type LiveView } from './live.ring.js';
@@ -14,12 +15,20 @@ const FIELDS = ['kind', 'type', 'source', 'destination', 'event', 'userId', 'mes
 /** Messages and outcomes as they happen. */
 export default function LivePage({ route: { query } }: { route: Route }) {
   const filter = toFilter(query);
-  const [view, setView] = useState<LiveView>(EMPTY_VIEW);
+  const key = `live ${JSON.stringify(filter)}`;
+  const [view, setView] = useState(() => recall<LiveView>(key) ?? EMPTY_VIEW);
   const [isPaused, setPaused] = useState(false);
-  const ring = useMemo(() => new LiveRing(setView), [JSON.stringify(filter)]);
+  const [ring, before] = useMemo(() => {
+    const show = (next: LiveView) => {
+      keep(key, next);
+      setView(next);
+    };
+    const recalled = recall<LiveView>(key) ?? EMPTY_VIEW;
+    return [new LiveRing(show, recalled), recalled] as const;
+  }, [key]);
   ring.isPaused = isPaused;
   useEffect(() => {
-    setView(EMPTY_VIEW);
+    setView(before);
     const stream = new LiveStream(filter, ring);
     return () => {
       stream.close();
@@ -41,7 +50,10 @@ export default function LivePage({ route: { query } }: { route: Route }) {
         <LiveTable rows={view.rows} />
       ) : (
         <EmptyState title="No events yet.">
-          <p>Events appear here as they happen. Older ones are under Deliveries.</p>
+          <p>
+            Send a message: it appears here as it happens. Earlier ones are among the{' '}
+            <a href={hrefOf('deliveries')}>deliveries</a>.
+          </p>
         </EmptyState>
       )}
     </>

@@ -44,13 +44,20 @@ export const EMPTY_VIEW: LiveView = {
 /** Keeps the last events, and shows them at most every 100 ms, no matter how many arrive. */
 export class LiveRing implements LiveListener {
   isPaused = false;
-  private view: LiveView = { ...EMPTY_VIEW };
-  private lastId = 0;
+  private view: LiveView;
+  private lastId: number;
   private pending: LiveRow[] = [];
   private timer: number | undefined;
   private isClosed = false;
 
-  constructor(private readonly show: (view: LiveView) => void) {}
+  /** @param before what was shown before Back, which is continued */
+  constructor(
+    private readonly show: (view: LiveView) => void,
+    before: LiveView = EMPTY_VIEW,
+  ) {
+    this.view = { ...before, isOpen: false };
+    this.lastId = before.rows[0]?.id ?? 0;
+  }
 
   readonly onEvent = (event: LiveEvent) => {
     this.view.seen++;

@@ -1,5 +1,6 @@
 import type { Attention, DestinationProblem } from '../../../lib/webhook-destination/admin/api/attention.routes.js';
 import { paceText } from '../../components/pace.util.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Ago } from '../../components/time.component.js';
@@ -44,8 +45,7 @@ function Problem({
   const { rateLimit } = pace;
   return (
     <li>
-      <StateBadge state={look} label={word} />{' '}
-      <PlainText value={destination} max={60} href={hrefOf('destinations', {}, destination)} />:{' '}
+      <StateBadge state={look} label={word} /> <NameLink of="destinations" name={destination} />:{' '}
       {problem === 'limited' && rateLimit ? paceText({ ...pace, open, rateLimit }) : meaning}
       {dueAt !== undefined && problem === 'late' && (
         <>

@@ -1,6 +1,6 @@
 import { CountLink } from '../../components/count-link.component.js';
 import { countOf } from '../../components/count.util.js';
-import { PlainText } from '../../components/plain-text.component.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
@@ -21,7 +21,7 @@ export function CountsTable({ destinations, others }: Pick<Overview, 'destinatio
             title: 'Destination',
             cell: ({ destination, down }) => (
               <>
-                <PlainText value={destination} /> {down && <StateBadge state="down" />}
+                <NameLink of="destinations" name={destination} max={200} /> {down && <StateBadge state="down" />}
               </>
             ),
           },

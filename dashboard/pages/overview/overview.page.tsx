@@ -6,7 +6,7 @@ import { Answered } from '../../components/answered.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { Problem } from '../../components/problem.component.js';
-import type { Route } from '../../shell/hash.router.js';
+import { hrefOf, type Route } from '../../shell/hash.router.js';
 import { AttentionList } from './attention.component.js';
 import { CountsTable } from './counts-table.component.js';
 import { Funnel } from './funnel.component.js';
@@ -60,7 +60,10 @@ function Answer({ overview, attention, query }: AnswerProps) {
       <Funnel overview={overview} />
       {isEmpty ? (
         <EmptyState title="The queue has no deliveries.">
-          <p>They appear here once a source sends a message that a destination gets.</p>
+          <p>
+            Send a message with the write key of a <a href={hrefOf('sources')}>source</a>. If one was sent,{' '}
+            <a href={hrefOf('explain')}>Explain</a> says which destinations get it.
+          </p>
         </EmptyState>
       ) : (
         <CountsTable {...overview} />

@@ -77,6 +77,7 @@ function Charts({ answer, length }: { answer: Timeseries; length: number }) {
   const counts = useMemo(() => toChartData(answer, metricsOf(COUNTS)), [answer]);
   const latencies = useMemo(() => toChartData(answer, metricsOf(LATENCIES)), [answer]);
   const spans = useMemo(() => toSpans(answer.points, length, addPoint), [answer, length]);
+  if (spans.length === 0) return <p class="muted">Nothing was received or sent in this time.</p>;
   return (
     <>
       <h3>Messages and deliveries</h3>

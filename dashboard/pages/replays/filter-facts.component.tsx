@@ -1,10 +1,18 @@
 import type { ReplayableState } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 import { Facts } from '../../components/facts.component.js';
+import { NameLink, type NameLinkProps } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { toReasonText } from '../../components/reason-classes.js';
 import { Time } from '../../components/time.component.js';
 import { type DeliveryFilter, fieldsOf, nameOfField } from '../deliveries/delivery-filter.js';
 import { parseTime } from '../deliveries/local-time.util.js';
+
+/** Pages of the fields whose values are names. */
+const PAGES: Record<string, NameLinkProps['of'] | undefined> = {
+  destination: 'destinations',
+  source: 'sources',
+  userId: 'users',
+};
 
 export interface FilterFactsProps {
   state: ReplayableState;
@@ -20,6 +28,7 @@ export function FilterFacts({ state, filter }: FilterFactsProps) {
 
 function valueOf(field: string, value: string) {
   if (field === 'reason') return <PlainText value={toReasonText(value)} />;
-  if (field !== 'from' && field !== 'to') return <PlainText value={value} />;
-  return <Time at={parseTime(value)} />;
+  if (field === 'from' || field === 'to') return <Time at={parseTime(value)} />;
+  const page = PAGES[field];
+  return page ? <NameLink of={page} name={value} max={200} /> : <PlainText value={value} />;
 }

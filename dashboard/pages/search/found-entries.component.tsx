@@ -1,7 +1,7 @@
 import type { NamedEntry } from '../../../lib/webhook-destination/registry/entry.manager.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Table } from '../../components/table.component.js';
-import { hrefOf } from '../../shell/hash.router.js';
 
 export interface FoundEntriesProps {
   kind: 'destinations' | 'sources';
@@ -20,7 +20,7 @@ export function FoundEntries({ kind, entries }: FoundEntriesProps) {
         rows={entries}
         keyOf={({ name }) => name}
         columns={[
-          { title: 'Name', cell: ({ name }) => <PlainText value={name} max={80} href={hrefOf(kind, {}, name)} /> },
+          { title: 'Name', cell: ({ name }) => <NameLink of={kind} name={name} max={80} /> },
           {
             title: 'Found in',
             cell: ({ matched, value }) =>

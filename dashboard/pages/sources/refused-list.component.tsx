@@ -6,18 +6,18 @@ import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { KeysetTable } from '../../components/table.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import { Time } from '../../components/time.component.js';
 import { RefusedTextDialog } from './refused-text.dialog.js';
 
 interface RefusedListProps {
   source: string;
+  /** When the number of its messages changes, the list is loaded again. */
   group: RefusalGroup;
-  /** Number of messages of the group: when it changes, the list is loaded again. */
-  count: number;
 }
 
 /** The refused messages of a group, newest first. */
-export function RefusedList({ source, group: { code, field, sdk }, count }: RefusedListProps) {
+export function RefusedList({ source, group: { code, field, sdk, count } }: RefusedListProps) {
   const [opened, setOpened] = useState<KeptRefusal>();
   const filter = { source, code, field, sdk };
   const list = useKeyset(
@@ -42,9 +42,18 @@ export function RefusedList({ source, group: { code, field, sdk }, count }: Refu
               <PlainText value={route ? `request to ${route}` : (event ?? type)} max={80} />
             ),
           },
-          { title: 'Message id', cell: ({ messageId }) => <PlainText value={messageId} max={60} /> },
+          {
+            title: 'Message id',
+            cell: ({ messageId }) => (
+              <PlainText value={messageId} max={60} href={hrefOf('search', { text: messageId })} />
+            ),
+          },
           { title: 'User agent', cell: ({ userAgent }) => <PlainText value={userAgent} max={80} /> },
-          { title: 'Bytes', isNumber: true, cell: ({ bytes }) => bytes?.toLocaleString() ?? 'not read' },
+          {
+            title: 'Size',
+            isNumber: true,
+            cell: ({ bytes }) => (bytes === undefined ? 'not read' : `${bytes.toLocaleString()} B`),
+          },
           { title: 'Text', cell: (refusal) => <Button onClick={() => setOpened(refusal)}>Show text</Button> },
         ]}
       />

@@ -9,15 +9,15 @@ import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
 import { Table } from '../../components/table.component.js';
 import { TimeAndAge } from '../../components/time.component.js';
+import { replaceQuery } from '../../shell/hash.router.js';
 import { RefusedList } from './refused-list.component.js';
 import { ResubmitDialog } from './resubmit.dialog.js';
 
 /** Time between two readings, in ms. */
 const EVERY = 5_000;
 
-/** Messages of a source that are kept although they were refused, by reason and SDK. */
-export function RefusedMessages({ source }: { source: string }) {
-  const [shown, setShown] = useState<RefusalGroup>();
+/** Messages of a source that are kept although they were refused, by reason and SDK; those of one reason are in the hash. */
+export function RefusedMessages({ source, query }: { source: string; query: URLSearchParams }) {
   const [resubmitted, setResubmitted] = useState<RefusalGroup>();
   const { answer, error, reload } = useAnswer(
     (signal, isPoll) =>
@@ -25,19 +25,14 @@ export function RefusedMessages({ source }: { source: string }) {
     source,
     EVERY,
   );
+  const shown = answer?.groups.find((group) => keyOf(group) === query.get('refused'));
   return (
     <section class="panel">
       <h2>Refused messages</h2>
       <Problem error={error} onRetry={reload} />
       {answer?.count === 0 && <p class="muted">No refused message is kept.</p>}
-      {answer && answer.count > 0 && <Groups groups={answer.groups} onShow={setShown} onResubmit={setResubmitted} />}
-      {shown && (
-        <RefusedList
-          source={source}
-          group={shown}
-          count={answer?.groups.find((group) => keyOf(group) === keyOf(shown))?.count ?? 0}
-        />
-      )}
+      {answer && answer.count > 0 && <Groups groups={answer.groups} onResubmit={setResubmitted} />}
+      {shown && <RefusedList key={keyOf(shown)} source={source} group={shown} />}
       {resubmitted && (
         <ResubmitDialog
           source={source}
@@ -52,11 +47,10 @@ export function RefusedMessages({ source }: { source: string }) {
 
 interface GroupsProps {
   groups: RefusalGroup[];
-  onShow: (group: RefusalGroup) => void;
   onResubmit: (group: RefusalGroup) => void;
 }
 
-function Groups({ groups, onShow, onResubmit }: GroupsProps) {
+function Groups({ groups, onResubmit }: GroupsProps) {
   return (
     <Table
       caption="Refused messages by reason"
@@ -84,7 +78,7 @@ function Groups({ groups, onShow, onResubmit }: GroupsProps) {
             const named = `${group.code}, ${toPlainText(group.sdk, 60)}`;
             return (
               <div class="actions">
-                <Button label={`Show messages: ${named}`} onClick={() => onShow(group)}>
+                <Button label={`Show messages: ${named}`} onClick={() => replaceQuery({ refused: keyOf(group) })}>
                   Show
                 </Button>
                 <Button changes label={`Resubmit: ${named}`} onClick={() => onResubmit(group)}>

@@ -6,8 +6,8 @@ import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { CountLink } from '../../components/count-link.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
+import { NameLink } from '../../components/name-link.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
-import { PlainText } from '../../components/plain-text.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { KeysetTable } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
@@ -40,14 +40,11 @@ export function SourceList() {
         keyOf={({ name }) => name}
         empty={
           <EmptyState title="No sources yet.">
-            <p>A source is a write key that clients send messages with.</p>
+            <p>Create one with “New source”: clients send messages with its write key.</p>
           </EmptyState>
         }
         columns={[
-          {
-            title: 'Name',
-            cell: ({ name }) => <PlainText value={name} max={80} href={hrefOf('sources', {}, name)} />,
-          },
+          { title: 'Name', cell: ({ name }) => <NameLink of="sources" name={name} max={80} /> },
           { title: 'Last seen', cell: ({ figures }) => <LastSeen {...figures} /> },
           { title: 'Rate', isNumber: true, cell: ({ figures }) => toRate(rateOf(figures)) },
           { title: 'Accepted, last day', isNumber: true, cell: ({ figures }) => figures.accepted.toLocaleString() },

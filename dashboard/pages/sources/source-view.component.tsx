@@ -20,7 +20,7 @@ import { LastSeen } from './source-list.component.js';
 const EVERY = 5_000;
 
 /** One source: what it sends, and what is refused. */
-export function SourceView({ name }: { name: string }) {
+export function SourceView({ name, query }: { name: string; query: URLSearchParams }) {
   const { answer, error, reload } = useAnswer(
     (signal, isPoll) => get<Source>(path`sources/${name}`, { query: { figures: 'true' }, signal, isPoll }),
     name,
@@ -53,7 +53,7 @@ export function SourceView({ name }: { name: string }) {
             </div>
             <Reasons source={answer} />
           </div>
-          <RefusedMessages source={name} />
+          <RefusedMessages source={name} query={query} />
         </>
       )}
     </>

@@ -9,9 +9,11 @@ import { PageHeading } from '../../components/page-heading.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { KeysetTable } from '../../components/table.component.js';
 import { goTo, hrefOf, type Route } from '../../shell/hash.router.js';
+import { DELIVERY_COLUMNS } from '../deliveries/delivery-columns.component.js';
 import type { DeliverySummary } from '../deliveries/delivery.answer.js';
 import { DeletionDialog } from './deletion.dialog.js';
-import { USER_COLUMNS } from './user-columns.component.js';
+
+const COLUMNS = DELIVERY_COLUMNS.filter(({ title }) => title !== 'User');
 
 /** Deliveries of a user in the queue, and their deletion. */
 export default function UsersPage({ route: { query } }: { route: Route }) {
@@ -37,8 +39,14 @@ function UserForm({ userId, onSame }: { userId: string; onSame: () => void }) {
   const [draft, setDraft] = useState(userId);
   const show = () => (draft === userId ? onSame() : goTo(hrefOf('users', { userId: draft })));
   return (
-    <Form class="user-form" role="search" onSubmit={show}>
-      <TextField label="User id" hint="The exact userId of the messages." value={draft} isRequired onValue={setDraft} />
+    <Form class="panel user-form" role="search" onSubmit={show}>
+      <TextField
+        label="User id"
+        placeholder="The exact userId of the messages"
+        value={draft}
+        isRequired
+        onValue={setDraft}
+      />
       <Button type="submit" look="primary">
         Show
       </Button>
@@ -77,7 +85,7 @@ function UserView({ userId }: { userId: string }) {
       <KeysetTable
         caption="Deliveries of the user, the newest first"
         list={list}
-        columns={USER_COLUMNS}
+        columns={COLUMNS}
         keyOf={({ id }) => id}
         empty={
           <EmptyState title="The queue has no deliveries for this user.">

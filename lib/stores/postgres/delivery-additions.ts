@@ -1,8 +1,7 @@
-import type { Delivery, NewDelivery } from '../../webhook-destination/queue/delivery.interface.js';
+import type { Delivery, NewDelivery, TakenDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 import type { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import type { RetentionBound } from '../../webhook-destination/queue/retention.options.js';
 import { CallGroup } from '../shared/call-group.js';
-import type { TakenDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 import type { Insertion, StoreBatch } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { encodeKeys, encodeList, encodeText, LeasedDelivery, toKey, toOriginKey } from './delivery.codec.js';
 import type { DeliveryStatements } from './delivery.statements.js';

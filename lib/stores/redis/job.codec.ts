@@ -10,10 +10,10 @@ import {
   type DeliveryState,
   isOpenNotice,
   type NewDelivery,
+  type TakenDelivery,
 } from '../../webhook-destination/queue/delivery.interface.js';
 import type { SearchedFields } from '../../webhook-destination/queue/searched-fields.js';
 import { type CheckedQuery, matches } from '../../webhook-destination/queue/query.util.js';
-import type { TakenDelivery } from '../../webhook-destination/queue/delivery.interface.js';
 import type { Settlement } from '../../webhook-destination/queue/store/delivery-store.interface.js';
 import { toSettled } from '../../webhook-destination/queue/delivery.factory.js';
 

@@ -27,10 +27,13 @@ export class LogWriter {
   private readonly logger = new LimitedLogger('WebhookDestinationLog');
   /** By log and id, the oldest first. */
   private waiting = new Map<string, WaitingRecord>();
+  /** Records of the write in progress that are not written yet. */
+  private taken = new Map<string, WaitingRecord>();
   private lost = 0;
   private lastWrite = -Infinity;
   private timer: NodeJS.Timeout | undefined;
   private writing = Promise.resolve();
+  private isClosed = false;
 
   /** @param what names the records in log lines */
   constructor(
@@ -47,8 +50,7 @@ export class LogWriter {
       this.lost++;
     }
     this.waiting.set(key, { log, id, value });
-    const pause = this.lastWrite + WRITE_INTERVAL - performance.now();
-    this.timer ??= setTimeout(() => void this.write(), Math.max(pause, 0)).unref();
+    this.schedule(Math.max(this.lastWrite + WRITE_INTERVAL - performance.now(), 0));
   }
 
   /** Resolves once the records so far are written, or after two seconds. Never rejects. */
@@ -56,13 +58,18 @@ export class LogWriter {
     await within(FLUSH_TIMEOUT, this.write(), 'the write').catch(() => undefined);
   }
 
-  /** Writes the remaining records, if the store answers in time. Called before the queue closes. */
+  /** Writes the remaining records, if the store answers in time. Called before the queue closes: nothing is written later. */
   async close(): Promise<void> {
     await this.flush();
+    this.isClosed = true;
     clearTimeout(this.timer);
-    const left = this.lost + this.waiting.size;
+    const left = this.lost + this.waiting.size + this.taken.size;
     if (left > 0) this.logger.error(`${this.what} lost, as they could not be written: ${left}`);
     this.logger.end();
+  }
+
+  private schedule(delay: number): void {
+    if (!this.isClosed) this.timer ??= setTimeout(() => void this.write(), delay).unref();
   }
 
   private write(): Promise<void> {
@@ -74,12 +81,13 @@ export class LogWriter {
 
   /** Never rejects. */
   private async writeWaiting(): Promise<void> {
-    if (this.waiting.size === 0) return;
+    if (this.isClosed || this.waiting.size === 0) return;
     this.lastWrite = performance.now();
-    const taken = this.waiting;
+    const taken = (this.taken = this.waiting);
     this.waiting = new Map();
     try {
       for (const portion of toPortions(taken.values())) {
+        if (this.isClosed) return;
         await this.store.write(
           portion[0]!.log,
           portion.map(({ id, value }) => ({ id, text: JSON.stringify(value) })),
@@ -90,11 +98,13 @@ export class LogWriter {
       this.lost = 0;
       this.logger.succeeded();
     } catch (error) {
+      if (this.isClosed) return;
       this.logger.failed(`${this.what} cannot be written; trying again: ${errorMessage(error)}`);
       const later = [...this.waiting.values()];
       this.waiting = taken;
+      this.taken = new Map();
       for (const { log, id, value } of later) this.put(log, id, value);
-      this.timer ??= setTimeout(() => void this.write(), WRITE_INTERVAL).unref();
+      this.schedule(WRITE_INTERVAL);
     }
   }
 }

@@ -120,6 +120,19 @@ export async function expectNoOverflow(page: Page): Promise<void> {
   expect(content).toBeLessThanOrEqual(window!);
 }
 
+/** Fails if a table of a narrow window has to be scrolled sideways, or leaves out the titles of its columns. */
+async function expectCards(page: Page): Promise<void> {
+  const faults = await page.evaluate<string[]>(`[...document.querySelectorAll('.table-frame')]
+    .filter((frame) => frame.checkVisibility())
+    .flatMap((frame) => [
+      ...(frame.scrollWidth > frame.clientWidth ? ['too wide: ' + frame.getAttribute('aria-label')] : []),
+      ...[...frame.querySelectorAll('td')]
+        .filter((cell) => cell.checkVisibility() && getComputedStyle(cell, '::before').content.length < 3)
+        .map((cell) => 'no title: ' + cell.outerHTML.slice(0, 200)),
+    ])`);
+  expect(faults).toEqual([]);
+}
+
 /** What can be acted on where the user is: behind a modal dialog, nothing can. Of radio buttons, Tab reaches one. */
 const CONTROLS = `[...(document.querySelector('dialog:modal') ?? document).querySelectorAll(
     'a[href], button, input, select, textarea, summary, [tabindex="0"]')]
@@ -163,6 +176,7 @@ export async function expectGoodLook(page: Page, name: string): Promise<void> {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await expectAccessible(page, colorScheme === 'dark' ? ['color-contrast'] : undefined); // all that is different
       await expectNoOverflow(page);
+      if (viewport.width === 360) await expectCards(page);
       if (colorScheme === 'light') await expectKeyboardReach(page);
       await writeScreenshot(page, `${name}-${viewport.width}-${colorScheme}`, true);
     }
