@@ -27,8 +27,8 @@ func IsGenuine(body []byte, header http.Header, key string) bool {
 		if err != nil {
 			continue
 		}
-		if publicKey, isPublic := strings.CutPrefix(key, "whpk_"); isPublic {
-			bytes, err := base64.StdEncoding.DecodeString(publicKey)
+		if strings.HasPrefix(key, "whpk_") {
+			bytes, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(key, "whpk_"))
 			if err != nil || len(bytes) != ed25519.PublicKeySize {
 				return false
 			}

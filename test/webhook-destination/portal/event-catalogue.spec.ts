@@ -158,7 +158,7 @@ describe('sampleOf', () => {
     ['a reference to elsewhere', { $ref: 'https://elsewhere.example/schema' }],
     ['a reference to nothing', { $ref: '#/$defs/none' }],
     ['a reference that is no URI', { $ref: '#/%' }],
-    ['keywords of wrong types', { anyOf: 7, properties: 'x' }],
+    ['keywords of wrong types', { anyOf: 7, properties: 'x' } as object as JsonSchema],
     ['references in a circle', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }],
   ])('is undefined for %s', (_what, schema) => {
     expect(sampleOf(schema)).toBeUndefined();
