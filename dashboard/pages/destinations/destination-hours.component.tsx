@@ -12,7 +12,7 @@ const EVERY = 15_000;
 const COUNTS = [
   ['accepted', 'Accepted'],
   ['delivered', 'Delivered'],
-  ['failed', 'Failed attempts'],
+  ['failed', 'Failed'],
   ['dead', 'Dead'],
 ] as const;
 
@@ -41,7 +41,7 @@ export function DestinationHours({ name }: { name: string }) {
               isNumber: true,
               cell: (hour: SeriesPoint) => hour[field].toLocaleString(),
             })),
-            { title: 'Highest p95 of a minute', isNumber: true, cell: ({ p95 }) => <Duration ms={p95} /> },
+            { title: 'p95, highest', isNumber: true, cell: ({ p95 }) => <Duration ms={p95} /> },
           ]}
         />
       )}
