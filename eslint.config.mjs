@@ -160,7 +160,7 @@ const borders = [
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
   step(
     'portal',
-    `/dispatch/(?!destination\\.options\\.|request-limit\\.|delivery-event\\.|pause\\.util\\.)|/transport/|/ingest/|${stores}`,
+    `/dispatch/(?!destination\\.options\\.|request-limit\\.|delivery-event\\.|pause\\.util\\.)|/transport/|/ingest/(?!accepted-message\\.|parsed-message\\.)|${stores}`,
     'The portal shows and changes what the registry and the queue have, and does not know how deliveries are sent.',
   ),
   step(

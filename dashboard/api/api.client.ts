@@ -1,4 +1,3 @@
-import { forgetLists } from '../shell/history-entry.state.js';
 import { ApiError } from './api.error.js';
 import { exchange, toError } from './json.exchange.js';
 
@@ -63,7 +62,6 @@ export async function request<T>(
 ): Promise<T> {
   const { query, body, signal, isPoll, failsSignedOut = false } = options;
   const isChange = method !== 'GET';
-  if (isChange) forgetLists();
   const exchanged = await exchange(toUrl(route, query), {
     method,
     ...(isPoll && { headers: { 'X-Relay-Poll': '1' } }),

@@ -1,3 +1,4 @@
+import { forgetLists } from '../shell/history-entry.state.js';
 import { ApiError } from './api.error.js';
 
 /** Time for an answer to `GET`, in ms: a page that waits longer would show old figures as current. */
@@ -15,6 +16,7 @@ export interface Exchanged {
  * @throws the reason of the signal, if the caller aborts
  */
 export async function exchange(url: URL, { signal, ...init }: RequestInit): Promise<Exchanged | undefined> {
+  if (init.method !== 'GET') forgetLists();
   const control = new AbortController();
   const abort = () => control.abort();
   if (signal?.aborted) abort();

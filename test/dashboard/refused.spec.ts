@@ -1,4 +1,4 @@
-import { memoryQueue, type RefusalStore } from 'nestjs-analytics-relay';
+import { type DeliveryQueue, memoryQueue, type WholeLogRecord } from 'nestjs-analytics-relay';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
@@ -8,6 +8,8 @@ import { waitFor } from '../support/wait-for.js';
 import { READ_TOKEN, track } from '../webhook-destination/admin/api/support.js';
 import { countClicks } from './support/clicks.js';
 import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
+
+const LOG = { name: 'refusals:app', age: 3_600_000, count: 1_000 };
 
 const context = { library: { name: 'analytics-ios', version: '4.0.1' } };
 
@@ -72,9 +74,8 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.keyboard.press('Escape');
 
     // The rule is mended for two of them: for the relay, as if it were.
-    const { store } = queue.refusals as unknown as { store: RefusalStore };
-    const records = await store.read('app', await queue.refusals.ids('app', {}));
-    await mend(store, records.slice(0, 2));
+    const records = await queue.logs.find(LOG, await queue.refusals.ids('app', {}));
+    await mend(queue, records.slice(0, 2));
     const beforeResubmission = await clicks();
     await group.getByRole('button', { name: 'Resubmit' }).click();
     await page.getByRole('dialog').getByText('3 messages will pass the rules of ingest again').waitFor();
@@ -112,11 +113,10 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
 });
 
 /** Changes the event of kept messages to a name. */
-async function mend(store: RefusalStore, records: Awaited<ReturnType<RefusalStore['read']>>): Promise<void> {
-  await store.remove(
-    'app',
-    records.map(({ id }) => id),
+async function mend({ logs }: DeliveryQueue, records: WholeLogRecord[]): Promise<void> {
+  const toNamed = (text: string) => text.replace(/"event":\d/, '"event":"Ordered"');
+  await logs.write(
+    LOG,
+    records.map((record) => ({ ...record, attachment: toNamed(record.attachment!) })),
   );
-  const mended = records.map((record) => ({ ...record, text: record.text.replace(/"event":\d/, '"event":"Ordered"') }));
-  await store.keep(mended, 1_000);
 }

@@ -37,7 +37,7 @@ export class LogWriter {
 
   /** @param what names the records in log lines */
   constructor(
-    private readonly store: LogStore,
+    private readonly store: Pick<LogStore, 'write'>,
     private readonly what: string,
   ) {}
 

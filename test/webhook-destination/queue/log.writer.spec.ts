@@ -7,8 +7,8 @@ import { LogWriter } from '../../../lib/webhook-destination/queue/log.writer.js'
 const log = (name: string): KeptLog => ({ name, age: 60_000, count: 10 });
 
 describe('A closed writer of logs', () => {
-  let settle: { resolve: () => void; reject: (error: Error) => void };
-  const write = vi.fn(() => new Promise<void>((resolve, reject) => (settle = { resolve, reject })));
+  let settle: { resolve: (isWritten: boolean) => void; reject: (error: Error) => void };
+  const write = vi.fn(() => new Promise<boolean>((resolve, reject) => (settle = { resolve, reject })));
   const errors = vi.spyOn(Logger.prototype, 'error').mockImplementation(() => undefined);
 
   beforeEach(() => {
@@ -20,7 +20,7 @@ describe('A closed writer of logs', () => {
 
   /** Closes a writer with a record of each of two logs, while the store does not answer. */
   async function closeUnanswered(): Promise<LogWriter> {
-    const writer = new LogWriter({ write, read: () => Promise.resolve([]) }, 'Entries');
+    const writer = new LogWriter({ write }, 'Entries');
     writer.put(log('one'), 'a', {});
     writer.put(log('two'), 'b', {});
     const closed = writer.close();
@@ -41,7 +41,7 @@ describe('A closed writer of logs', () => {
 
   it('does not write the rest when a write is answered afterwards', async () => {
     await closeUnanswered();
-    settle.resolve();
+    settle.resolve(true);
     await vi.advanceTimersByTimeAsync(60_000);
     expect(write).toHaveBeenCalledTimes(1);
   });
