@@ -31,6 +31,22 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     return { page, relay };
   };
 
+  it('of a tenant lead to what the tenant sees in the portal', async () => {
+    const { page, host, relay, receiver } = await start({
+      options: { destinations: [], portal: { secret: 'x'.repeat(32) } },
+    });
+    await relay.destinations.create({ name: 'crm', urls: [receiver.url], metadata: { tenant: 'acme' } });
+    const reader = await visit(`${host}/relay/`, { hash: '#/destinations/crm', token: READ_TOKEN });
+    expect(await fact(reader, 'Tenant').textContent()).toBe('acme');
+    const opened = reader.context().waitForEvent('page');
+    await button(reader, 'View as tenant').click();
+    const portal = await opened;
+    await portal.getByRole('link', { name: receiver.url }).waitFor();
+    expect(await portal.getByRole('button', { name: 'Add endpoint' }).isEnabled()).toBe(false);
+    await page.goto(`${page.url()}/crm`);
+    await expectGoodLook(page, 'destination-tenant');
+  });
+
   it('are created by a form, with a secret that is shown once, and receive', async () => {
     allowRefusals(400, 409);
     const { page, relay, receiver, get } = await start();

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 
-import { path, request } from '../../api/api.client.js';
+import { BASE, path, request } from '../../api/api.client.js';
 import { toSentence } from '../../api/api.error.js';
 import { useChange } from '../../api/change.hook.js';
 import { Button } from '../../components/button.component.js';
@@ -12,7 +12,7 @@ import { TestDialog } from './test.dialog.js';
 
 /** Buttons and dialogs for the actions on a destination. */
 export function DestinationActions({ destination, onChanged }: { destination: Destination; onChanged: () => void }) {
-  const { name, enabled, paused, disabled, signed } = destination;
+  const { name, enabled, paused, disabled, signed, tenant } = destination;
   const [isTesting, setTesting] = useState(false);
   const route = path`destinations/${name}`;
   const change = useChange(async (method: 'POST' | 'PATCH', verb: string, done: string, body?: object) => {
@@ -23,6 +23,15 @@ export function DestinationActions({ destination, onChanged }: { destination: De
       notify(toSentence(error), 'failed');
     }
     onChanged();
+  });
+  const viewAs = useChange(async () => {
+    try {
+      const { url } = await request<{ url: string }>('POST', 'portal/links', { body: { tenant } });
+      // A proxy may rewrite the path.
+      window.open(new URL(`portal/${url.slice(url.indexOf('#'))}`, BASE), '_blank', 'noopener');
+    } catch (error) {
+      notify(toSentence(error), 'failed');
+    }
   });
   const shared = { changes: true, isBusy: change.isBusy, disabledReason: whyFixed(destination) };
   return (
@@ -70,6 +79,11 @@ export function DestinationActions({ destination, onChanged }: { destination: De
         <Button changes onClick={() => setTesting(true)}>
           Send test
         </Button>
+        {tenant !== undefined && (
+          <Button isBusy={viewAs.isBusy} onClick={() => viewAs.run()}>
+            View as tenant
+          </Button>
+        )}
       </EntryActions>
       {isTesting && <TestDialog name={name} onClose={() => setTesting(false)} />}
     </>

@@ -15,9 +15,10 @@ const RETRIES = {
 export function DestinationOptions({ destination }: { destination: Destination }) {
   const { urls, headers, integration, sources, types, events, rateLimit, concurrency } = destination;
   const { retryOn, retryWindow, signed, publicKey, standardWebhooks, transformed, propagateTrace } = destination;
-  const { metadata, createdAt, updatedAt } = destination;
+  const { tenant, metadata, createdAt, updatedAt } = destination;
   const names = Object.keys(metadata);
   const facts: Fact[] = [
+    ['Tenant', tenant === undefined ? undefined : <PlainText value={tenant} max={500} />],
     ['URLs', <TextList values={urls} max={2_000} />],
     ['Secret', signed ? <MaskedValue /> : 'none: requests are not signed'],
     ['Public key', publicKey && <PlainText value={publicKey} />],

@@ -281,6 +281,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
       ...shown,
       ...(sources && { sources }),
       origin,
+      tenant: origin === 'store' ? this.registry.tenantOf(document) : undefined,
       fault,
       urls: urls.map((url) => shownUrl(new URL(url))),
       headers: Object.keys(headers),

@@ -45,6 +45,8 @@ export interface DestinationEntry extends Omit<DestinationOptions, 'headers' | '
   failingSince?: number;
   /** Set while an endpoint is disabled: its deliveries become dead without an attempt. */
   disabled?: Disablement;
+  /** The tenant that it belongs to, with the option `portal`: its portal shows it. */
+  tenant?: string;
 }
 
 /** A new source, or one with a new write key. */

@@ -162,9 +162,14 @@ export abstract class Registry {
   }
 
   /** Returns the sources of a destination that its tenant added; undefined for any other, which declares its own. */
-  presentSources({ options, isTenants }: EntryDocuments['destination']): string[] | undefined {
-    const tenant = isTenants ? this.tenants?.destination.valueOf(options) : undefined;
+  presentSources(document: EntryDocuments['destination']): string[] | undefined {
+    const tenant = document.isTenants ? this.tenantOf(document) : undefined;
     return tenant === undefined ? undefined : this.sourcesOfTenant(tenant);
+  }
+
+  /** Returns the tenant that a stored destination belongs to; undefined without the option `portal`. */
+  tenantOf({ options }: EntryDocuments['destination']): string | undefined {
+    return this.tenants?.destination.valueOf(options);
   }
 
   /** Returns the names of all entries, sorted. */
