@@ -133,10 +133,15 @@ export class RelaySteps {
         },
       },
     });
-    this.endpoints = portal && new EndpointLife(this.registry, this.queue.clock, portal, this.dispatcher.events$);
-    if (this.endpoints && portal?.operator !== undefined) {
-      const store = (deliveries: NewDelivery[]) => this.acceptor.storeAll(deliveries);
-      this.operator = new OperatorWebhooks(portal.operator, store, () => this.queue.now(), this.endpoints.events$);
+    if (portal) {
+      const { tenant, disableAfter, operator } = portal;
+      // Without the secret, which it must not keep.
+      const life = new EndpointLife(this.registry, this.queue.clock, { tenant, disableAfter }, this.dispatcher.events$);
+      this.endpoints = life;
+      if (operator !== undefined) {
+        const store = (deliveries: NewDelivery[]) => this.acceptor.storeAll(deliveries);
+        this.operator = new OperatorWebhooks(operator, store, () => this.queue.now(), life.events$);
+      }
     }
     this.sourceManager = new SourceManager(this.registry);
     this.destinationManager = new DestinationManager(
