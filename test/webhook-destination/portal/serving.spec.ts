@@ -1,7 +1,14 @@
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import type { INestApplication } from '@nestjs/common';
-import { memoryQueue, WebhookDestinationModule } from 'nestjs-analytics-relay';
+import {
+  AnalyticsModule,
+  defineEvent,
+  memoryQueue,
+  type PortalOptions,
+  WebhookDestinationModule,
+} from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
@@ -74,11 +81,35 @@ describe.each(platforms)('The pages of the portal on $platform', ({ createAdapte
   });
 
   it('have public keys beside them, which anyone may read', async () => {
-    const { host } = await startPortal(afterwards, createAdapter());
+    const { host, as, tokenOf } = await startPortal(afterwards, createAdapter());
+    const acme = as(await tokenOf('acme'));
+    const { publicKey } = await acme('POST', 'endpoints', { url: 'https://acme.example/hook', signature: 'v1a' });
     const response = await fetch(`${host}/relay/portal/jwks.json`);
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
-    expect(await response.json()).toEqual({ keys: [] });
+    const { keys } = (await response.json()) as { keys: { kid: string; x: string }[] };
+    const x = Buffer.from(String(publicKey).slice('whpk_'.length), 'base64').toString('base64url');
+    expect(keys).toEqual([{ kty: 'OKP', crv: 'Ed25519', x, kid: expect.any(String), use: 'sig', alg: 'EdDSA' }]);
+    const headers = { 'If-None-Match': response.headers.get('etag')! };
+    expect((await fetch(`${host}/relay/portal/jwks.json`, { headers })).status).toBe(304);
+    const one = await fetch(`${host}/relay/portal/jwks.json?kid=${keys[0]!.kid}`);
+    expect(await one.json()).toEqual({ keys });
+    expect(await (await fetch(`${host}/relay/portal/jwks.json?kid=other`)).json()).toEqual({ keys: [] });
+  });
+
+  it('have the events of the tracking plan, unless the option lists some', async () => {
+    const planned = defineEvent('Order Completed', z.object({ orderId: z.string() }));
+    const metadata = {
+      imports: [AnalyticsModule.forRoot({ writeKey: 'wk_acme', trackingPlan: { events: [planned] } })],
+    };
+    const namesOf = async (portal: Partial<PortalOptions>) => {
+      const { as, tokenOf, relay } = await startPortal(afterwards, createAdapter(), { metadata, portal });
+      const { events } = await as(await tokenOf('acme', 'read'))('GET', 'events');
+      const { webhooks } = relay.portal.openApi() as { webhooks: object };
+      return [(events as { name: string }[]).map(({ name }) => name), Object.keys(webhooks)];
+    };
+    expect(await namesOf({})).toEqual([['Order Completed'], ['Order Completed']]);
+    expect(await namesOf({ events: [{ name: 'Pinged' }] })).toEqual([['Pinged'], ['Pinged']]);
   });
 
   it('and the API are not there without the option', async () => {
