@@ -51,7 +51,7 @@ export interface Attempt {
   at: number;
   outcome: 'success' | 'temporary' | 'permanent';
   status?: number;
-  error?: 'unreachable' | 'timeout' | 'certificate' | 'refused';
+  error?: 'unreachable' | 'timeout' | 'certificate';
   /** In ms. */
   duration: number;
   answer?: { type?: string; text?: string; bytes: number };

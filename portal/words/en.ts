@@ -257,7 +257,6 @@ export const en = {
       unreachable: 'Not reachable',
       timeout: 'No answer in time',
       certificate: 'TLS certificate not valid',
-      refused: 'Address not allowed',
     } as Record<string, string>,
     noAnswer: 'No answer',
     answer: (facts: string) => `Answer: ${facts}`,

@@ -104,7 +104,7 @@ export class PostgresLogStore implements LogStore {
   private async removeWhere(condition: string, most: number, values: unknown[]): Promise<number> {
     const rows = await this.database.query(
       `WITH past AS MATERIALIZED (
-         SELECT log, id FROM ${this.table} WHERE ${condition} LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
+         SELECT log, id FROM ${this.table} WHERE ${condition} ORDER BY id LIMIT $1::bigint FOR UPDATE SKIP LOCKED)
        DELETE FROM ${this.table} l USING past WHERE (l.log, l.id) = (past.log, past.id) RETURNING 1`,
       [most, ...values],
     );

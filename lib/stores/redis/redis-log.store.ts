@@ -47,7 +47,7 @@ const WRITE = `${REMOVE}
     local id, text, attachment = unpack(ARGV, index, index + 2)
     redis.call('ZADD', KEYS[3], 0, id)
     redis.call('HSET', KEYS[4], id, text)
-    if attachment ~= '' then redis.call('HSET', KEYS[5], id, attachment) end
+    if attachment ~= '' then redis.call('HSET', KEYS[5], id, attachment) else redis.call('HDEL', KEYS[5], id) end
   end
   local surplus = redis.call('ZCARD', KEYS[3]) - ARGV[3]
   if surplus > 0 then remove(redis.call('ZRANGE', KEYS[3], 0, math.min(surplus, ${SURPLUS}) - 1)) end

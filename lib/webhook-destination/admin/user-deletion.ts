@@ -97,8 +97,8 @@ export class UserDeletion {
    * @throws {RequestError} that names the invalid field
    */
   preview(request: unknown): DeletionPreview {
-    const { userIds, sources = this.sources.names } = checkDeletion(request, this.sources.names);
-    const receivers = [...this.router.receiversOf(sources).keys()];
+    const { userIds, sources } = checkDeletion(request, this.sources.names);
+    const receivers = [...this.router.receiversOf(sources ?? this.sources.names, sources !== undefined).keys()];
     return { receivers: receivers.slice(0, MAX_RECEIVERS), notifications: receivers.length * userIds.length };
   }
 
@@ -106,13 +106,22 @@ export class UserDeletion {
   private *notices(
     id: string,
     userIds: string[],
-    sources = this.sources.names,
+    sources: string[] | undefined,
     notified: Map<string, number>,
     trace?: string,
   ): Generator<NewDelivery> {
     for (const [index, userId] of userIds.entries()) {
       const messageId = toNoticeId(id, index);
-      for (const notice of this.router.routeDeletion(sources, userId, messageId, Date.now(), this.queue.now(), trace)) {
+      const notices = this.router.routeDeletion(
+        sources ?? this.sources.names,
+        sources !== undefined, // otherwise the user may be another tenant's
+        userId,
+        messageId,
+        Date.now(),
+        this.queue.now(),
+        trace,
+      );
+      for (const notice of notices) {
         notified.set(notice.destination, (notified.get(notice.destination) ?? 0) + 1);
         yield notice;
       }

@@ -25,10 +25,12 @@ export interface PausableDestination extends DestinationOptions {
   /** Time of the first failure since the last success, in ms since the epoch. */
   failingSince?: number | undefined;
   disabled?: Disablement | undefined;
+  /** The tenant that it belongs to. */
+  tenant?: string | undefined;
 }
 
 /** Options that have no effect on the requests to a destination. */
-const NOT_FOR_REQUESTS = ['name', 'integration', 'sources', 'types', 'events', 'metadata', 'failingSince'];
+const NOT_FOR_REQUESTS = ['name', 'integration', 'sources', 'types', 'events', 'metadata', 'failingSince', 'tenant'];
 
 /** Maximum number of stored pauses of a destination: more than a retry window usually contains. */
 const MAX_PAUSES = 1_000;

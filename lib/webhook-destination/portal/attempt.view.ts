@@ -2,7 +2,7 @@ import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
 import type { AttemptRecord, KeptAnswer, OutcomeClass } from '../queue/attempt-record.interface.js';
 
 /** Why there was no whole answer, in one word: what the network is made of is the operator's. */
-export type AttemptError = 'unreachable' | 'timeout' | 'certificate' | 'refused';
+export type AttemptError = 'unreachable' | 'timeout' | 'certificate';
 
 /** An attempt as a tenant sees it. */
 export interface ShownAttempt {
@@ -33,13 +33,9 @@ export function showAttempt({ startedAt, results }: AttemptRecord): ShownAttempt
   return { at: startedAt, outcome, status, error: error === undefined ? undefined : toWord(error), duration, answer };
 }
 
-/**
- * Returns the word for a stored error. `refused` is the network policy's refusal of the address alone: a connection that
- * the receiver refuses is `unreachable`.
- */
+/** Returns the word for a stored error. Whether a name has an address that the network policy refuses is not told. */
 export function toWord(error: string): AttemptError {
-  if (error.startsWith(ADDRESS_NOT_ALLOWED)) return 'refused';
-  if (UNREACHABLE.test(error)) return 'unreachable';
+  if (error.startsWith(ADDRESS_NOT_ALLOWED) || UNREACHABLE.test(error)) return 'unreachable';
   if (TIMEOUT.test(error)) return 'timeout';
   return CERTIFICATE.test(error) ? 'certificate' : 'unreachable';
 }

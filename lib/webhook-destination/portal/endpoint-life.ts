@@ -119,6 +119,7 @@ export class EndpointLife {
       const event = { type: 'delivery.exhausted', source, messageId, attempts, reason } as const;
       this.events.next({ ...event, tenant, destination, at: this.clock.now() });
     }
+    if (outcome.results.every(({ asked }) => asked === 'abort-message')) return; // it works, and refuses one message
     if (this.hasFailedForLong(document)) void this.disable(destination, 'failing');
     else if (!document.disabled && !this.failing.has(destination)) this.begin(destination);
   }

@@ -19,10 +19,15 @@ const RETRY_DELAY = 1_000;
 /** Maximum number of webhooks that wait for the queue. */
 const MAX_WAITING = 10_000;
 
+/** Minimum time between two webhooks about dead deliveries of an endpoint, in ms: a tenant can cause many. */
+const EXHAUSTED_INTERVAL = 60_000;
+
 /** Queues operational events as track messages for one fixed destination: the operator's. */
 export class OperatorWebhooks {
   private readonly logger = new LimitedLogger('WebhookDestination');
   private readonly closing = new AbortController();
+  /** When the last webhook about a dead delivery was, by endpoint. */
+  private readonly exhaustedAt = new Map<string, number>();
   private waiting: NewDelivery[] = [];
   private lost = 0;
   private writing: Promise<void> | undefined;
@@ -47,9 +52,22 @@ export class OperatorWebhooks {
   }
 
   private add(event: OperationalEvent): void {
+    if (event.type === 'delivery.exhausted' && !this.isDue(event)) return;
     if (this.waiting.length < MAX_WAITING) this.waiting.push(this.toDelivery(event));
     else this.lost++;
     this.writing ??= this.write();
+  }
+
+  private isDue({ destination, at }: OperationalEvent): boolean {
+    const isPast = (time: number) => Math.abs(at - time) >= EXHAUSTED_INTERVAL;
+    if (!isPast(this.exhaustedAt.get(destination) ?? -Infinity)) return false;
+    this.exhaustedAt.delete(destination);
+    this.exhaustedAt.set(destination, at); // as the last
+    for (const [name, time] of this.exhaustedAt) {
+      if (!isPast(time)) break;
+      this.exhaustedAt.delete(name);
+    }
+    return true;
   }
 
   /** Stores what waits, and what is added meanwhile. Never rejects. */

@@ -57,7 +57,7 @@ export class TenantDeliveries {
    * @throws {RequestError} 400 for a cursor of another search
    */
   async search(
-    { name }: DestinationEntry,
+    { name, createdAt }: DestinationEntry,
     tenant: string,
     { state, event, since, cursor, limit }: TenantSearch,
     caller: CountedCaller,
@@ -67,7 +67,7 @@ export class TenantDeliveries {
     const found: DeliveryRecord[] = [];
     let isTimely = true;
     while (index < states.length && found.length < limit && isTimely) {
-      const search = { destination: name, state: states[index], event, acceptedFrom: since };
+      const search = { destination: name, state: states[index], event, acceptedFrom: latest(since, createdAt) };
       const portion = await this.queue.searches.search(search, { limit: limit - found.length, after }, caller);
       found.push(...portion.deliveries);
       after = portion.next;
@@ -107,8 +107,9 @@ export class TenantDeliveries {
   }
 
   /** Sends the dead deliveries of an endpoint again that were accepted since a time, at most 10,000. */
-  replaySince({ name }: DestinationEntry, since: number, caller: CountedCaller) {
-    const search = { destination: name, state: 'dead', acceptedFrom: since } as const;
+  replaySince({ name, createdAt, disabled }: DestinationEntry, since: number, caller: CountedCaller) {
+    if (disabled) throw new RequestError('delivery_not_replayed', 'the endpoint is disabled: enable it first', 'id');
+    const search = { destination: name, state: 'dead', acceptedFrom: latest(since, createdAt) } as const;
     return this.queue.replayFound(search, MAX_REPLAYED, caller);
   }
 
@@ -122,7 +123,8 @@ export class TenantDeliveries {
   private async read(tenant: string, id: string): Promise<DeliveryRecord> {
     const revealed = this.ids.reveal(tenant, id);
     const [record] = revealed === undefined ? [] : await this.queue.list({ id: revealed });
-    return record && (await this.endpoints.findNamed(tenant, record.destination)) ? record : unknown();
+    const endpoint = record && (await this.endpoints.findNamed(tenant, record.destination));
+    return endpoint && record.acceptedAt >= latest(endpoint.createdAt) ? record : unknown();
   }
 
   private readCursor(tenant: string, cursor: string | undefined, states: number): { index: number; after?: string } {
@@ -133,4 +135,9 @@ export class TenantDeliveries {
     }
     return { index: Number(index), ...(after !== '' && { after: after! }) };
   }
+}
+
+/** Deliveries from before the creation are those of an earlier destination with the same name. */
+function latest(...times: (number | undefined)[]): number {
+  return Math.max(...times.map((time = 0) => time));
 }

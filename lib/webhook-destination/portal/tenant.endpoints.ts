@@ -112,7 +112,6 @@ export class TenantEndpoints {
     const entry = await this.manager.createForTenant({
       name,
       integration: 'Webhooks',
-      sources,
       types: ['track'], // `events` filters these alone
       urls: [url],
       ...(events && { events }),

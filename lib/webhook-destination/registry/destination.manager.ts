@@ -114,9 +114,10 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const generated = sharedSecret === null ? { sharedSecret: generateSecret(await this.schemeOf(name)) } : {};
     const given = Object(patch) === patch ? { ...patch, ...generated } : patch;
     const entry = await this.patch(name, given, FIELDS, (document) => {
-      const faults = findConcealedFaults(given, document.options);
+      const faults = [...findConcealedFaults(given, document.options), ...this.findTenantFaults(given, document)];
       if (faults.length > 0) throw this.refusal(name, faults);
-      return findNewOrigin(given, document.options) === undefined ? document : { ...document, previous: undefined };
+      const next = atNewUrl(given, document);
+      return findNewOrigin(given, document.options) === undefined ? next : { ...next, previous: undefined };
     });
     return withoutPrivateKey({ ...entry, ...generated });
   }
@@ -253,7 +254,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
       const { options } = document;
       const faults = findConcealedFaults(patch, { ...options, sharedSecret: undefined });
       if (faults.length > 0) throw this.refusal(name, faults);
-      return { ...document, options: { ...options, metadata: { ...options.metadata, ...metadata } } };
+      return atNewUrl(patch, { ...document, options: { ...options, metadata: { ...options.metadata, ...metadata } } });
     });
   }
 
@@ -303,6 +304,15 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     return entry?.publicKey === undefined ? 'v1' : 'v1a';
   }
 
+  /** Another tenant would see the deliveries and the secret of the one before. */
+  private findTenantFaults({ metadata }: DestinationPatch, document: Document): string[] {
+    const tenant = this.registry.tenantOf(document);
+    if (tenant === undefined || metadata === undefined) return [];
+    const next = { ...document, options: { ...document.options, metadata: metadata ?? {} } };
+    if (this.registry.tenantOf(next) === tenant) return [];
+    return ['metadata must keep the tenant: create another destination for another tenant'];
+  }
+
   private changePauses(name: string, change: (pauses: Pause[]) => Pause[] | undefined): Promise<DestinationEntry> {
     return this.change(name, (document) => {
       const pauses = change(document.pauses ?? []);
@@ -324,6 +334,11 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
       return { ...changed, pauses: recentPauses(pauses, counted, now) };
     });
   }
+}
+
+/** Returns a document that gets other URLs: it has not failed yet. */
+function atNewUrl({ urls }: Pick<DestinationPatch, 'urls'>, document: Document): Document {
+  return urls == null || document.failingSince === undefined ? document : { ...document, failingSince: undefined };
 }
 
 /** Removes a generated private key from an answer: only the relay needs it. */

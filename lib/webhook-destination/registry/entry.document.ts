@@ -79,8 +79,10 @@ export const publicKeysOf = foundOnce(({ options, previous }: EntryDocuments['de
 }, new WeakMap());
 
 export function toLiveDestination(document: EntryDocuments['destination']): PausableDestination {
-  const { pauses = [], failingSince, disabled } = document;
-  return Object.assign(toDestinationOptions(document), { pauses, failingSince, disabled });
+  const { pauses = [], failingSince, disabled, isTenants } = document;
+  const live: PausableDestination = Object.assign(toDestinationOptions(document), { pauses, failingSince, disabled });
+  if (isTenants) live.sources = []; // the registry knows those of its tenant
+  return live;
 }
 
 /** Returns how errors and log lines name an entry. */

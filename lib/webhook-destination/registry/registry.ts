@@ -48,6 +48,9 @@ export type EntryChange<K extends RegistryKind> = (
   current: RegistryEntry<K> | undefined,
 ) => EntryDocuments[K] | null | undefined;
 
+const WITHOUT_PORTAL =
+  'Endpoints that tenants added get no messages in this process: it lacks the option portal of the others';
+
 /** The module's options that concern the registry, and those that entries must agree with. */
 export interface RegistrySettings {
   sources: SourceOptions[];
@@ -157,14 +160,19 @@ export abstract class Registry {
   /** Returns a destination as the relay uses it: one that its tenant added has the present sources of the tenant. */
   toLive(document: EntryDocuments['destination']): PausableDestination {
     const live = toLiveDestination(document);
-    const sources = this.presentSources(document);
-    return sources ? Object.assign(live, { sources }) : live;
+    live.tenant = this.tenantOf(document);
+    live.sources = this.presentSources(document) ?? live.sources;
+    return live;
   }
 
-  /** Returns the sources of a destination that its tenant added; undefined for any other, which declares its own. */
+  /**
+   * Returns the sources of a destination that its tenant added, none where the tenant is not known; undefined for any
+   * other destination, which declares its own.
+   */
   presentSources(document: EntryDocuments['destination']): string[] | undefined {
-    const tenant = document.isTenants ? this.tenantOf(document) : undefined;
-    return tenant === undefined ? undefined : this.sourcesOfTenant(tenant);
+    if (!document.isTenants) return undefined;
+    const tenant = this.tenantOf(document);
+    return tenant === undefined ? [] : this.sourcesOfTenant(tenant);
   }
 
   /** Returns the tenant that a stored destination belongs to; undefined without the option `portal`. */
@@ -240,6 +248,7 @@ export abstract class Registry {
     } else if (kind === 'source') {
       this.#relay.source.put(toLiveSource(document as EntryDocuments['source']));
     } else {
+      if (!this.tenants && (document as EntryDocuments['destination']).isTenants) this.logger.once(WITHOUT_PORTAL);
       this.#relay.destination.put(this.toLive(document as EntryDocuments['destination']));
     }
   }

@@ -197,7 +197,7 @@ export class StoredRegistry extends Registry {
     // A pause holds for the last valid document too, and so does the state of an endpoint.
     const last = live && withoutExpired(current ? withStateOf(current, live) : live, now);
     entry.live = entry.fault === undefined ? current : last;
-    this.index(kind, entry.name, current?.options);
+    this.index(kind, entry.name, (entry.live ?? current)?.options);
     if (entry.live && (!live || essenceOf(live) !== essenceOf(entry.live))) this.use(kind, entry.live);
     const isSettled = !entry.isStale && entry.fault !== KEY_TAKEN && !current?.previous && !entry.live?.previous;
     if (isSettled) this.#unsettled.delete(entry);

@@ -30,8 +30,13 @@ const GROUP = 64;
 /** Why a destination does not receive a message. */
 export type RouteReason = 'disabled' | 'source' | 'type' | 'event' | 'integrations';
 
+/** The routing options of a destination that may belong to a tenant. */
+interface TenantRouting extends RoutingOptions {
+  tenant?: string | undefined;
+}
+
 /** The routing options of a destination, with its event filter compiled. */
-interface RoutedDestination extends Pick<RoutingOptions, 'name' | 'sources' | 'types'> {
+interface RoutedDestination extends Pick<TenantRouting, 'name' | 'sources' | 'types' | 'tenant'> {
   integration: string;
   /** Undefined if it receives all events. */
   events: EventFilter | undefined;
@@ -49,12 +54,12 @@ export class DestinationRouter {
   /** The enabled destinations by the sources they name; those without `sources` are under undefined. */
   private readonly wanting = new Map<string | undefined, Set<RoutedDestination>>();
 
-  constructor(destinations: RoutingOptions[]) {
+  constructor(destinations: TenantRouting[]) {
     for (const destination of destinations) this.put(destination);
   }
 
   /** Adds a destination, or replaces the one with the same name. */
-  put(options: RoutingOptions): void {
+  put(options: TenantRouting): void {
     const { name, enabled, sources } = options;
     this.remove(name);
     if (!enabled) return;
@@ -112,11 +117,17 @@ export class DestinationRouter {
     }
   }
 
-  /** Returns the names of the enabled destinations that receive messages of these sources, each with the first source. */
-  receiversOf(sources: readonly string[]): Map<string, string> {
+  /**
+   * Returns the names of the enabled destinations that receive messages of these sources, each with the first source.
+   *
+   * @param withTenants whether those of tenants are among them: they must not learn of the users of others
+   */
+  receiversOf(sources: readonly string[], withTenants: boolean): Map<string, string> {
     const receivers = new Map<string, string>();
     for (const source of sources) {
-      for (const { name } of this.servedBy(source)) if (!receivers.has(name)) receivers.set(name, source);
+      for (const { name, tenant } of this.servedBy(source)) {
+        if (!receivers.has(name) && (withTenants || tenant === undefined)) receivers.set(name, source);
+      }
     }
     return receivers;
   }
@@ -125,10 +136,12 @@ export class DestinationRouter {
    * Creates one delete notification for each enabled destination of the sources, regardless of its filters: a receiver
    * must learn to erase what it received about a user.
    *
+   * @param withTenants as in {@link receiversOf}
    * @param messageId of {@link toNoticeId}
    */
   routeDeletion(
     sources: readonly string[],
+    withTenants: boolean,
     userId: string,
     messageId: string,
     requestedAt: number,
@@ -136,7 +149,7 @@ export class DestinationRouter {
     trace?: string,
   ): NewDelivery[] {
     const body = toDeleteBody(userId, new Date(requestedAt));
-    return Array.from(this.receiversOf(sources), ([destination, source]) => ({
+    return Array.from(this.receiversOf(sources, withTenants), ([destination, source]) => ({
       destination,
       source,
       messageId,
@@ -174,8 +187,8 @@ export function findRouteReason(
   return findReason(toRouted(options), message);
 }
 
-function toRouted({ name, integration = name, sources, types, events }: RoutingOptions): RoutedDestination {
-  return { name, integration, sources, types, events: events && new EventFilter(events) };
+function toRouted({ name, integration = name, sources, types, tenant, events }: TenantRouting): RoutedDestination {
+  return { name, integration, sources, types, tenant, events: events && new EventFilter(events) };
 }
 
 function takes(destination: RoutedDestination, message: RoutableMessage): boolean {

@@ -18,7 +18,7 @@ describe('An attempt in the portal', () => {
     ['self-signed certificate', 'certificate'],
     ['unable to verify the first certificate', 'certificate'],
     ["Hostname/IP does not match certificate's altnames: Host: x. is not in the cert's altnames", 'certificate'],
-    [`${ADDRESS_NOT_ALLOWED}: it resolves to ***`, 'refused'],
+    [`${ADDRESS_NOT_ALLOWED}: it resolves to ***`, 'unreachable'],
     ['anything else, such as what a transport of the application threw', 'unreachable'],
   ])('says of %j: %s', (error, word) => {
     expect(toWord(error)).toBe(word);

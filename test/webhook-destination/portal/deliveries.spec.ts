@@ -107,5 +107,10 @@ describe.each(platforms)('Deliveries in the portal on $platform', ({ createAdapt
     await relay.requestDeletion({ userId: 'u2', sources: ['globex'] });
     await waitFor(async () => (await list('state=delivered')).length === 1);
     expect(await list()).toMatchObject([{ type: 'delete', state: 'delivered' }]);
+
+    // Without sources, the user may be of any tenant.
+    await relay.requestDeletion({ userId: 'u3' });
+    await waitFor(async () => (await relay.deliveries({ userId: 'u3', state: 'delivered' })).length === 1);
+    expect(await relay.deliveries({ userId: 'u3' })).toMatchObject([{ destination: 'operator' }]);
   });
 });

@@ -1,6 +1,7 @@
 import { type DeliveryQueueFactory, memoryQueue, type OperationalEvent, sqliteQueue } from 'nestjs-analytics-relay';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 
+import type { Registry } from '../../../lib/webhook-destination/registry/registry.js';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { fakeTimers } from '../../support/clock.js';
 import { Relay } from '../../support/relay.js';
@@ -155,6 +156,23 @@ function itStaysDisabled(create: Create): void {
     expect(again.states()).toEqual([]);
   });
 }
+
+describe('An endpoint that fails', () => {
+  it('begins anew with another URL', async () => {
+    const receiver = await receiverOf(failing);
+    const { relay, states } = await start({ portal: { secret: SECRET, disableAfter: 60_000 } });
+    await addEndpoint(relay, receiver.url, { sharedSecret: 'a secret of the tests, long' });
+    const registry = (relay.service as unknown as { steps: { registry: Registry } }).steps.registry;
+    await registry.change('destination', 'hook', (entry) => ({ ...entry!.document!, failingSince: 1_000 }));
+    expect(await entryOf(relay)).toMatchObject({ failingSince: 1_000 });
+    await relay.service.destinations.update('hook', { urls: [`${receiver.url}/mended`] });
+    expect((await entryOf(relay)).failingSince).toBeUndefined();
+    await relay.track('m1');
+    await waitFor(() => receiver.webhooks.length > 0);
+    expect(await isDisabled(relay)).toBe(false);
+    expect(states()).not.toContain('endpoint.disabled');
+  });
+});
 
 describe('An endpoint, with the queue in memory,', () => {
   itIsDisabled(memoryQueue);
@@ -396,6 +414,17 @@ describe('A receiver that answers `webhook-delivery: abort-message`', () => {
     await relay.settled('delivered', 2);
   });
 
+  it('does not fail by that', async () => {
+    const receiver = await receiverOf(asking(400, 'abort-message'));
+    const { relay, states } = await start({ portal: { secret: SECRET, disableAfter: 1 } });
+    await addEndpoint(relay, receiver.url);
+    for (const id of ['m1', 'm2', 'm3']) {
+      await relay.track(id);
+      await waitFor(async () => (await deadOf(relay)).some(([messageId]) => messageId === id));
+    }
+    expect(states()).toEqual([]);
+  });
+
   it('leaves the message to the other URLs of its destination', async () => {
     const aborting = await receiverOf(asking(400, 'abort-message'));
     const other = await receiverOf(sequence(failing, taking));
@@ -456,6 +485,18 @@ describe('The operator', () => {
       },
     ]);
     expect(receiver.webhooks).toHaveLength(1); // it got none of them
+  });
+
+  it('gets one webhook a minute about the dead deliveries of an endpoint, however many there are', async () => {
+    const operator = await receiverOf(taking);
+    const receiver = await receiverOf(status(400));
+    const { relay, told } = await start({ sources, destinations: ops(operator.url), portal });
+    await addEndpoint(relay, receiver.url, { sources: ['shop'] });
+    for (let number = 0; number < 20; number++) await relay.track(`m${number}`);
+    await relay.settled('dead', 20);
+    await relay.settled('delivered', 1);
+    expect(told.filter(({ type }) => type === 'delivery.exhausted')).toHaveLength(20);
+    expect(operator.webhooks).toHaveLength(1);
   });
 
   it('gets those that the queue could not store at first, each once', async () => {

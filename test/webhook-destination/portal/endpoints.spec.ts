@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 
-import { verifyStandardWebhook } from 'nestjs-analytics-relay';
+import { memoryQueue, verifyStandardWebhook } from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -129,6 +130,43 @@ describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapte
     expect(receivedBy('/hook/globex')).toEqual(['g1', 'g2']);
     const explained = await relay.explain(track('x1'), 'acme-us');
     expect(explained.destinations.filter(({ selected }) => selected)).toHaveLength(1);
+  });
+
+  it('receive nothing in a process without the option, whatever their sources were', async () => {
+    const queue = memoryQueue()();
+    const kept = () => queue;
+    const { app, receiver, relay, tokenOf, as } = await startPortal(afterwards, createAdapter(), {
+      options: { queue: kept },
+    });
+    await as(await tokenOf('acme'))('POST', 'endpoints', { url: receiver.url });
+    const [entry] = await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' });
+    await app.close();
+    const bare = await startPortal(afterwards, createAdapter(), { options: { queue: kept, portal: undefined } });
+    expect(await bare.relay.destinations.get(entry!.name)).toMatchObject({ sources: [] });
+    await bare.relay.accept('wk_acme', [track('a1')]);
+    expect(await bare.relay.deliveries({ destination: entry!.name })).toEqual([]);
+  });
+
+  it('stay with their tenant, and those of an earlier destination with the same name are not shown', async () => {
+    const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
+    const create = (tenant: string) =>
+      relay.destinations.create({ name: 'crm', urls: [receiver.url], sources: [tenant], metadata: { tenant } });
+    await create('acme');
+    for (const metadata of [{ tenant: 'globex' }, {}, null] as (Record<string, string> | null)[]) {
+      await expect(relay.destinations.update('crm', { metadata })).rejects.toThrow('metadata must keep the tenant');
+    }
+    expect(await relay.destinations.update('crm', { metadata: { tenant: 'acme', plan: 'pro' } })).toBeDefined();
+    await relay.accept('wk_acme', [track('a1')]);
+    await receiver.received(1);
+    await relay.destinations.remove('crm');
+    await setTimeout(2); // to be created at a later time
+    await create('globex');
+    const globex = as(await tokenOf('globex'));
+    const { endpoints } = await globex('GET', 'endpoints');
+    expect(await globex('GET', `endpoints/${String(endpoints[0]!.id)}/deliveries`)).toEqual({ deliveries: [] });
+    expect(await globex('POST', `endpoints/${String(endpoints[0]!.id)}/replays`, { since: 0 })).toEqual({
+      replayed: 0,
+    });
   });
 
   it('are refused to a tenant without a source, which would receive nothing, or everything', async () => {

@@ -159,7 +159,7 @@ describe('Routing', () => {
         { name: 'C', enabled: false },
       ].map(destination),
     );
-    const [notification, ...others] = router.routeDeletion(['shop', 'web'], 'u1', 'delete-1.0', 1_000, 1_000);
+    const [notification, ...others] = router.routeDeletion(['shop', 'web'], true, 'u1', 'delete-1.0', 1_000, 1_000);
     expect(others).toEqual([]);
     expect(notification).toMatchObject({ destination: 'A', source: 'shop', userId: 'u1', acceptedAt: 1_000 });
     expect(notification!.body.toString()).toBe(

@@ -56,10 +56,9 @@ export class PortalEndpoint extends JsonEndpoint<PortalRoute> {
         }
         const counted = toCountedTenant(caller);
         begin(counted);
-        if (request.method !== 'GET') {
-          checkContentType(request);
-          refuseUntil(this.changes.count(caller.tenant), 'too many changes', 'path');
-        }
+        if (request.method !== 'GET') checkContentType(request);
+        // Also secrets, which are recorded each time.
+        if (route.access === 'write') refuseUntil(this.changes.count(caller.tenant), 'too many changes', 'path');
         return route.handle({
           caller,
           counted,
@@ -93,7 +92,7 @@ export class PortalEndpoint extends JsonEndpoint<PortalRoute> {
       const isForged =
         request.headers.authorization !== undefined && ['portal_token_wrong', 'rate_limited'].includes(code);
       if (isForged) this.audit.refused({ action: 'sign-in.refused', ...by, details: { code, route } });
-    } else if (status === 403) {
+    } else if (status === 403 || status === 429) {
       this.audit.refused({ action: 'request.refused', target, ...by, details: { code, route } });
     } else if (isChange && !isRecorded) {
       this.audit.record({ action: 'change.failed', target, ...by, details: { code, route } });

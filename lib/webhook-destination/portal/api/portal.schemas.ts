@@ -99,7 +99,7 @@ const ATTEMPT = object({
   outcome: oneOf('success', 'temporary', 'permanent'),
   'status?': { type: 'integer', description: 'HTTP status of the answer' },
   'error?': {
-    ...oneOf('unreachable', 'timeout', 'certificate', 'refused'),
+    ...oneOf('unreachable', 'timeout', 'certificate'),
     description: 'why there was no whole answer; refused: the network policy does not allow the address',
   },
   duration: { type: 'integer', description: 'in ms' },
