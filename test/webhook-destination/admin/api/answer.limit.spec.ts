@@ -78,13 +78,16 @@ describe.each(platforms)('Answers of the admin API on $platform', ({ platform, c
     const list = () => json('GET', 'deliveries?limit=500', { token: READ_TOKEN });
     const { port } = new URL(host);
     const head = `GET /relay/api/deliveries?limit=500 HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${READ_TOKEN}`;
-    for (let count = 0; count < 4; count++) {
+    // A busy machine answers in smaller portions.
+    let answered = await list();
+    for (let count = 0; count < 12 && answered.status === 200; count++) {
       const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
       cleanUp(() => socket.destroy());
       socket.write(`${head}\r\nContent-Length: 5\r\n\r\n`);
       await once(socket, 'readable'); // its first bytes, and no more
+      answered = await list();
     }
-    expect(await list()).toMatchObject({ status: 429, answer: { code: 'too_many_in_progress' } });
+    expect(answered).toMatchObject({ status: 429, answer: { code: 'too_many_in_progress' } });
   });
 
   it('are refused to callers who may only read before they are to others, from however many addresses', async () => {
