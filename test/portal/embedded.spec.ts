@@ -75,8 +75,8 @@ const BLOCKED = `if (window !== top) for (const name of ['localStorage', 'sessio
       await frame.getByRole('checkbox', { name: 'order.completed' }).check();
       await frame.getByRole('main').getByRole('button', { name: 'Add endpoint' }).click();
       await frame.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
-      const hasRoom = () =>
-        frame.locator('html').evaluate('document.documentElement.scrollHeight <= innerHeight + 1') as Promise<boolean>;
+      const fits = 'document.documentElement.scrollHeight <= innerHeight + 1';
+      const hasRoom = async () => (await frame.locator('html').evaluate(fits)) === true;
       await waitFor(hasRoom);
 
       // A dialog is beside its button, in sight, and the frame has room for it.
