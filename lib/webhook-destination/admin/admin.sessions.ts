@@ -4,7 +4,6 @@ import { Subject } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { QueueUnavailableError } from '../../common/relay.errors.js';
 import { within } from '../../common/time.util.js';
 import { RequestError } from '../http/request.error.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
@@ -21,12 +20,6 @@ const WRITE_INTERVAL = 60_000;
 
 /** Interval at which sessions that are over are removed from the store, in ms. */
 const SWEEP_INTERVAL = 5_000;
-
-/** Maximum time since the store was read for a session to count, in ms: another process may have ended it meanwhile. */
-const MAX_AGE = 5 * 60 * 1_000;
-
-/** Time limit for reading the store, in ms. */
-const READ_TIME = 5_000;
 
 /** How long a sign-out waits for the store, in ms. */
 const END_TIME = 1_000;
@@ -115,7 +108,7 @@ export class AdminSessions {
   async find(ids: string[], isUse: boolean): Promise<TokenRole | undefined> {
     if (ids.every((id) => this.ended.has(nameOf(id)))) return undefined;
     let found = this.findKnown(ids);
-    if (found.length === 0 || this.follower.age > MAX_AGE) {
+    if (found.length === 0 || this.follower.isOutdated) {
       await this.catchUp(); // another process may have started or ended it
       found = this.findKnown(ids);
     }
@@ -147,10 +140,8 @@ export class AdminSessions {
   }
 
   /** @throws {QueueUnavailableError} if the store cannot be read */
-  private async catchUp(): Promise<void> {
-    await within(READ_TIME, this.follower.catchUp(), 'the read of the sessions').catch((cause: unknown) => {
-      throw new QueueUnavailableError('the sessions cannot be read from the store; try again later', { cause });
-    });
+  private catchUp(): Promise<void> {
+    return this.follower.requireLatest('the sessions');
   }
 
   private endKnown(ids: string[]): TokenRole[] {

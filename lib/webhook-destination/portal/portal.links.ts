@@ -14,10 +14,11 @@ export const PORTAL_PATH = '/relay/portal';
 /** Default of `expiresIn`, in ms: an hour. */
 const LINK_TIME = 3_600_000;
 
-const MAX_PERSON = 200;
+/** Maximum length of `person`, in characters. */
+export const MAX_PERSON = 200;
 const MAX_URL = 2_000;
 
-const TENANT_RULE = `tenant must be a non-empty string of at most ${MAX_METADATA_VALUE} characters`;
+export const TENANT_RULE = `tenant must be a non-empty string of at most ${MAX_METADATA_VALUE} characters`;
 
 /** Options of {@link PortalLinks.link}. */
 export interface PortalLinkOptions {
@@ -137,9 +138,14 @@ export class PortalLinks {
   }
 }
 
+/** Whether metadata can name the tenant. */
+export function isTenant(tenant: unknown): tenant is string {
+  return isNonEmptyString(tenant) && tenant.length <= MAX_METADATA_VALUE;
+}
+
 /** @throws {ArgumentError} */
 function checkTenant(tenant: unknown): void {
-  if (!isNonEmptyString(tenant) || tenant.length > MAX_METADATA_VALUE) throw new ArgumentError(TENANT_RULE);
+  if (!isTenant(tenant)) throw new ArgumentError(TENANT_RULE);
 }
 
 /** @throws {ArgumentError} */

@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import { QueueUnavailableError } from '../../common/relay.errors.js';
 import { parseJson } from '../../common/value.util.js';
-import { within } from '../../common/time.util.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { type RegistryRecord, REVOCATION_START } from '../queue/registry-store.interface.js';
 import { StoreFollower } from '../registry/store.follower.js';
 
 /** Longest lifetime of a link, in ms: 7 days. A revocation is kept as long. */
 export const MAX_LINK_TIME = 7 * 24 * 60 * 60 * 1_000;
-
-/** Maximum time since the store was read for a token to count, in ms: another process may have revoked it meanwhile. */
-const MAX_AGE = 5 * 60 * 1_000;
-
-/** Time limit for reading the store, in ms. */
-const READ_TIME = 5_000;
 
 /** Maximum number of old revocations that a new one removes. */
 const REMOVED = 20;
@@ -63,7 +55,7 @@ export class Revocations {
    * @throws {QueueUnavailableError} if this process has not read the store for 5 minutes, and cannot
    */
   async isRevoked(tenant: string, generation: number): Promise<boolean> {
-    if (this.follower.age > MAX_AGE) await this.catchUp();
+    if (this.follower.isOutdated) await this.catchUp();
     const revocation = this.known.get(nameOf(tenant));
     return revocation !== undefined && generation < revocation.revision;
   }
@@ -79,10 +71,8 @@ export class Revocations {
   }
 
   /** @throws {QueueUnavailableError} if the store cannot be read */
-  private async catchUp(): Promise<void> {
-    await within(READ_TIME, this.follower.catchUp(), 'the read of the revocations').catch((cause: unknown) => {
-      throw new QueueUnavailableError('the revocations cannot be read from the store; try again later', { cause });
-    });
+  private catchUp(): Promise<void> {
+    return this.follower.requireLatest('the revocations');
   }
 
   /** Resolves with whether the record had the known revision, once the change is in use. */

@@ -18,7 +18,7 @@ import {
   showWholeDelivery,
 } from './delivery.view.js';
 import type { OpaqueIds } from './opaque-ids.js';
-import { type TenantEndpoints, unknown } from './tenant.endpoints.js';
+import { type TenantEndpoints, unknownEndpoint } from './tenant.endpoints.js';
 
 /** Maximum number of deliveries that one request replays. */
 const MAX_REPLAYED = 10_000;
@@ -124,7 +124,8 @@ export class TenantDeliveries {
     const revealed = this.ids.reveal(tenant, id);
     const [record] = revealed === undefined ? [] : await this.queue.list({ id: revealed });
     const endpoint = record && (await this.endpoints.findNamed(tenant, record.destination));
-    return endpoint && record.acceptedAt >= latest(endpoint.createdAt) ? record : unknown();
+    if (endpoint && record.acceptedAt >= latest(endpoint.createdAt)) return record;
+    throw unknownEndpoint();
   }
 
   private readCursor(tenant: string, cursor: string | undefined, states: number): { index: number; after?: string } {

@@ -64,7 +64,8 @@ export class TenantEndpoints {
     const names = await this.manager.names({ metadata: this.metadataOf(tenant) });
     const [name] = names.filter((one) => this.ids.endpoint(one) === id);
     const entry = name === undefined ? undefined : await this.findNamed(tenant, name);
-    return entry ?? unknown();
+    if (entry) return entry;
+    throw unknownEndpoint();
   }
 
   /** Returns the endpoint of a tenant with this name; undefined if there is none. */
@@ -138,9 +139,9 @@ export class TenantEndpoints {
   }
 }
 
-/** @throws {RequestError} 404, with the same text for what does not exist and what belongs to others */
-export function unknown(): never {
-  throw new RequestError('endpoint_unknown', 'there is no endpoint or delivery with this id', 'id');
+/** Returns the 404 whose text is the same for what does not exist and what belongs to others. */
+export function unknownEndpoint(): RequestError {
+  return new RequestError('endpoint_unknown', 'there is no endpoint or delivery with this id', 'id');
 }
 
 /** Destinations that are declared in code are the operator's. */

@@ -152,11 +152,6 @@ export abstract class Registry {
     return fixed.length === 0 ? index.find(tenant) : [...new Set([...index.find(tenant), ...fixed])].sort();
   }
 
-  /** Returns the names of the sources of a tenant, sorted. */
-  sourcesOfTenant(tenant: string): string[] {
-    return this.tenants?.source.find(tenant) ?? [];
-  }
-
   /** Returns a destination as the relay uses it: one that its tenant added has the present sources of the tenant. */
   toLive(document: EntryDocuments['destination']): PausableDestination {
     const live = toLiveDestination(document);
@@ -172,7 +167,7 @@ export abstract class Registry {
   presentSources(document: EntryDocuments['destination']): string[] | undefined {
     if (!document.isTenants) return undefined;
     const tenant = this.tenantOf(document);
-    return tenant === undefined ? [] : this.sourcesOfTenant(tenant);
+    return tenant === undefined ? [] : this.tenants!.source.find(tenant);
   }
 
   /** Returns the tenant that a stored destination belongs to; undefined without the option `portal`. */

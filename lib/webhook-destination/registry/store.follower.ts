@@ -2,6 +2,8 @@ import { firstValueFrom, type Observable, Subject, type Subscription, timeout } 
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
+import { QueueUnavailableError } from '../../common/relay.errors.js';
+import { within } from '../../common/time.util.js';
 import type { RecordKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 
 /** Interval between reads that no signal requested, in ms. */
@@ -9,6 +11,12 @@ const POLL_INTERVAL = 5_000;
 
 /** How long startup waits until changes of other processes are received, in ms. */
 const LISTEN_TIMEOUT = 1_000;
+
+/** Time since the store was read after which what is applied is outdated, in ms. */
+const MAX_AGE = 5 * 60 * 1_000;
+
+/** Time limit for a read that a caller cannot go on without, in ms. */
+const READ_TIME = 5_000;
 
 type RecordId = Omit<RegistryRecord, 'document'>;
 
@@ -51,14 +59,26 @@ export class StoreFollower<K extends RecordKind> {
     clearInterval(this.poll);
   }
 
-  /** Time since what is applied was read, in ms; 0 if only this process uses the store. */
-  get age(): number {
-    return this.store.changed$ ? performance.now() - this.readAt : 0;
+  /** Whether the store was not read for 5 minutes: another process may have changed what is applied. */
+  get isOutdated(): boolean {
+    return this.store.changed$ !== undefined && performance.now() - this.readAt > MAX_AGE;
   }
 
   /** Resolves once all changes made before this call are applied; immediately if only this process uses the store. */
   async catchUp(): Promise<void> {
     if (this.store.changed$) await this.read();
+  }
+
+  /**
+   * As {@link catchUp}, for a caller that cannot go on without.
+   *
+   * @param what the records, for the error
+   * @throws {QueueUnavailableError} if the store cannot be read within 5 s
+   */
+  async requireLatest(what: string): Promise<void> {
+    await within(READ_TIME, this.catchUp(), `the read of ${what}`).catch((cause: unknown) => {
+      throw new QueueUnavailableError(`${what} cannot be read from the store; try again later`, { cause });
+    });
   }
 
   /** Resolves once all records of the store are applied, whatever was applied before. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Observable } from 'rxjs';
 
-import type { ControllerRoute, Schema } from '../../http/route.controller.js';
+import { type ControllerRoute, operationIdOf, type Schema } from '../../http/route.controller.js';
 import type { AdminAccess, AdminCaller } from '../admin.options.js';
 import type { AuditEntry } from '../audit.log.js';
 import type { CountedCaller } from '../caller.quota.js';
@@ -66,19 +66,12 @@ export function changeRoute(
 }
 
 /** Returns what the application's OpenAPI document has of a route. */
-export function describeRoute({
-  method,
-  path,
-  summary,
-  query,
-  schema,
-}: ApiRoute): Omit<ControllerRoute, 'handle' | 'path'> {
-  const words = path.replace(/:/g, 'by-').split(/[/-]/);
-  const named = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+export function describeRoute(route: ApiRoute): Omit<ControllerRoute, 'handle' | 'path'> {
+  const { method, summary, query, schema } = route;
   return {
     method,
     summary,
-    operationId: `relay_${method.toLowerCase()}${named}`,
+    operationId: operationIdOf('relay', route),
     authorization: 'Bearer',
     schema: schema ?? (method === 'POST' || method === 'PATCH' ? { type: 'object' } : undefined),
     query,

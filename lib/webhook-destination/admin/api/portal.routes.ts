@@ -1,14 +1,9 @@
-import { isNonEmptyString } from '../../../common/value.util.js';
 import { RequestError } from '../../http/request.error.js';
-import { MAX_METADATA_VALUE } from '../../metadata.rules.js';
-import type { PortalLinks } from '../../portal/portal.links.js';
+import { isTenant, MAX_PERSON, type PortalLinks, TENANT_RULE } from '../../portal/portal.links.js';
 import type { ApiRoute } from './api.route.js';
 
 /** How long a link of an operator lasts, in ms. */
 const LINK_TIME = 600_000;
-
-/** Maximum length of the name of an operator in a link, in characters. */
-const MAX_PERSON = 200;
 
 /** The route with which an operator sees what a tenant sees. */
 export function portalRoutes(links: Pick<PortalLinks, 'link'>): ApiRoute[] {
@@ -22,10 +17,7 @@ export function portalRoutes(links: Pick<PortalLinks, 'link'>): ApiRoute[] {
       schema: { type: 'object', required: ['tenant'], properties: { tenant: { type: 'string' } } },
       handle: async ({ body, caller, audit }) => {
         const { tenant } = body;
-        if (!isNonEmptyString(tenant) || tenant.length > MAX_METADATA_VALUE) {
-          const rule = `tenant must be a non-empty string of at most ${MAX_METADATA_VALUE} characters`;
-          throw new RequestError('argument_invalid', rule, 'tenant');
-        }
+        if (!isTenant(tenant)) throw new RequestError('argument_invalid', TENANT_RULE, 'tenant');
         const person = caller.user === undefined ? {} : { person: caller.user.slice(0, MAX_PERSON) };
         const { url, expiresAt } = await links.link(tenant, { access: 'read', expiresIn: LINK_TIME, ...person });
         audit({ action: 'portal.link', target: tenant });

@@ -2,6 +2,7 @@ import { errorMessage } from '../../../client/error.util.js';
 import type { LimitedLogger } from '../../../common/limited.logger.js';
 import { type ErrorCode, STATUSES } from '../../../client/error.codes.js';
 import { RequestError } from '../../http/request.error.js';
+import { unknownEndpoint } from '../tenant.endpoints.js';
 
 /** Rules of URLs that name options or networks of the operator, each with the text for a tenant. */
 const URL_RULES: [rule: RegExp, text: string][] = [
@@ -9,8 +10,6 @@ const URL_RULES: [rule: RegExp, text: string][] = [
   [/httpsOnly/, 'must be an https URL'],
   [/headers must be given again/, 'cannot be on another origin: the application has set headers for this endpoint'],
 ];
-
-const UNKNOWN = 'there is no endpoint or delivery with this id';
 
 /** Texts for a tenant by the code of an error, whose own message may name destinations and options of the operator. */
 const TEXTS: Partial<Record<ErrorCode, string>> = {
@@ -29,7 +28,7 @@ export function toTenantFault(error: unknown, logger: LimitedLogger): RequestErr
   if (error instanceof RequestError) return error;
   const { code, faults, message } = Object(error) as { code: ErrorCode; faults?: string[]; message: string };
   if (code === 'options_invalid' && faults?.[0] !== undefined) return toFieldFault(faults[0]);
-  if (code === 'destination_unknown') return new RequestError('endpoint_unknown', UNKNOWN, 'id');
+  if (code === 'destination_unknown') return unknownEndpoint();
   if (code === 'argument_invalid') return new RequestError(code, message, undefined, 400);
   const text = TEXTS[code];
   if (text !== undefined) return new RequestError(code, text, undefined, STATUSES.get(code));

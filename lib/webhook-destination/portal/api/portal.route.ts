@@ -1,7 +1,7 @@
 import type { QueryReader } from '../../admin/api/query.reader.js';
 import type { AuditEntry } from '../../admin/audit.log.js';
 import type { CountedCaller } from '../../admin/caller.quota.js';
-import type { ControllerRoute, Schema } from '../../http/route.controller.js';
+import { type ControllerRoute, operationIdOf, type Schema } from '../../http/route.controller.js';
 import type { PortalCaller } from '../portal.gate.js';
 import type { PortalAccess } from '../portal.token.js';
 
@@ -41,13 +41,11 @@ export interface PortalRoute extends Pick<ControllerRoute, 'method' | 'path' | '
 /** Returns what the application's OpenAPI document has of a route. */
 export function describePortalRoute(route: PortalRoute): Omit<ControllerRoute, 'handle'> {
   const { method, path, summary, query, schema, answer } = route;
-  const words = path.replace(/:/g, 'by-').split(/[/-]/);
-  const named = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
   return {
     method,
     path,
     summary,
-    operationId: `relay_portal_${method.toLowerCase()}${named}`,
+    operationId: operationIdOf('relay_portal', route),
     authorization: 'Bearer',
     schema,
     query,
