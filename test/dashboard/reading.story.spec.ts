@@ -28,6 +28,7 @@ const link = (page: Page, name: string) => page.getByRole('main').getByRole('lin
 
     await page.getByRole('navigation').getByRole('link', { name: 'Overview' }).click();
     await page.getByRole('region', { name: 'What needs attention' }).getByRole('link', { name: '1 dead' }).click();
+    await page.getByRole('heading', { name: 'Dead deliveries' }).waitFor();
     await link(page, '1').click();
     await link(page, 'Order Completed').waitFor();
     expect(await clicks()).toBe(3);
