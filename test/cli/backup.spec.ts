@@ -139,22 +139,16 @@ describe('backup', () => {
     const log = watchLog(path);
     cleanUp(log.stop);
     await waitFor(() => acknowledged.size > 500);
-    const backups: { out: string; expected: string[] }[] = [];
-    for (let round = 0; round < 3; round++) {
-      const expected = [...acknowledged];
-      const out = folder.path(`backup-${round}.db`);
-      expect(await spawnCommand('backup', '--from', path, '--out', out)).toMatchObject({ code: 0, stderr: '' });
-      backups.push({ out, expected });
-    }
-    expect((await readdir(folder.path('.'))).filter((name) => /tmp|backup-\d.db-/.test(name))).toEqual([]);
-    expect(await log.stop()).toBeGreaterThan(3);
+    const expected = [...acknowledged];
+    const out = folder.path('backup.db');
+    expect(await spawnCommand('backup', '--from', path, '--out', out)).toMatchObject({ code: 0, stderr: '' });
+    expect((await readdir(folder.path('.'))).filter((name) => /tmp|backup.db-/.test(name))).toEqual([]);
+    expect(await log.stop()).toBeGreaterThan(1);
     await stop();
     expect(await relay.end()).toBe(0);
-    for (const { out, expected } of backups) {
-      const found = new Set((await read(out)).map(({ messageId }) => messageId));
-      expect(expected.filter((messageId) => !found.has(messageId))).toEqual([]);
-      expect(problemsOf(out)).toMatchObject([{ integrity_check: 'ok' }]);
-    }
+    const found = new Set((await read(out)).map(({ messageId }) => messageId));
+    expect(expected.filter((messageId) => !found.has(messageId))).toEqual([]);
+    expect(problemsOf(out)).toMatchObject([{ integrity_check: 'ok' }]);
   });
 
   it('makes one file for its owner alone, which delivers what was not delivered when it is restored', async () => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onFastify } from '../support/platforms.js';
 import { waitFor } from '../support/wait-for.js';
 import { track } from '../webhook-destination/admin/api/support.js';
 import { countClicks } from './support/clicks.js';
 import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
 
-(withChromium ? describe : describe.skip).each(platforms)('Activity on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(onFastify)('Activity on $platform', ({ createAdapter }) => {
   const { open } = useDashboard();
 
   it('has the proof of a deletion, found by the id of the user, with four clicks', async () => {

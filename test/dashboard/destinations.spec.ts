@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it, vi } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onFastify } from '../support/platforms.js';
 import { waitFor } from '../support/wait-for.js';
 import { READ_TOKEN, TOKEN, track } from '../webhook-destination/admin/api/support.js';
 import { expectGoodLook, signIn, useDashboard } from './support/dashboard.harness.js';
@@ -17,7 +17,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
 /** The value beside a name in a list of facts. */
 const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") + dd`);
 
-(withChromium ? describe : describe.skip).each(platforms.slice(1))('Destinations on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(onFastify)('Destinations on $platform', ({ createAdapter }) => {
   const { open, visit, allowRefusals } = useDashboard();
 
   const start = (settings: Parameters<typeof open>[1] = {}) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onExpress } from '../support/platforms.js';
 import { Receiver } from '../support/receiver.js';
 import { waitFor } from '../support/wait-for.js';
 import { track } from '../webhook-destination/admin/api/support.js';
@@ -26,7 +26,7 @@ const DEAD_ENDS = `(() => {
   return found;
 })()`;
 
-(withChromium ? describe : describe.skip).each(platforms.slice(0, 1))('Names on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(onExpress)('Names on $platform', ({ createAdapter }) => {
   const { afterwards, open, allowRefusals } = useDashboard();
 
   it('of destinations, sources and users are links to their pages, wherever they are shown', async () => {

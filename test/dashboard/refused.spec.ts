@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onExpress } from '../support/platforms.js';
 import { waitFor } from '../support/wait-for.js';
 import { READ_TOKEN, track } from '../webhook-destination/admin/api/support.js';
 import { countClicks } from './support/clicks.js';
@@ -15,7 +15,7 @@ const context = { library: { name: 'analytics-ios', version: '4.0.1' } };
 
 const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") + dd`);
 
-(withChromium ? describe : describe.skip).each(platforms)('A silent source on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(onExpress)('A silent source on $platform', ({ createAdapter }) => {
   const { open, visit } = useDashboard();
 
   async function start() {

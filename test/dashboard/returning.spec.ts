@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onFastify } from '../support/platforms.js';
 import { waitFor } from '../support/wait-for.js';
 import { READ_TOKEN, TOKEN, track } from '../webhook-destination/admin/api/support.js';
 import { expectGoodLook, signIn, useDashboard } from './support/dashboard.harness.js';
@@ -22,7 +22,7 @@ async function scrollTo(page: Page, y: number): Promise<void> {
   expect(await scrollOf(page)).toBe(y);
 }
 
-(withChromium ? describe : describe.skip).each(platforms)(
+(withChromium ? describe : describe.skip).each(onFastify)(
   'A page left and returned to on $platform',
   ({ createAdapter }) => {
     const { open } = useDashboard();
@@ -107,7 +107,7 @@ async function scrollTo(page: Page, y: number): Promise<void> {
   },
 );
 
-(withChromium ? describe : describe.skip).each(platforms)(
+(withChromium ? describe : describe.skip).each(onFastify)(
   'A form whose session ends on $platform',
   ({ createAdapter }) => {
     const { open, allowRefusals } = useDashboard();

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onExpress } from '../support/platforms.js';
 import { Receiver } from '../support/receiver.js';
 import { waitFor } from '../support/wait-for.js';
 import { startApi, track } from '../webhook-destination/admin/api/support.js';
@@ -28,7 +28,7 @@ function operator(page: Page) {
   };
 }
 
-(withChromium ? describe : describe.skip).each(platforms)('The search box on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(onExpress)('The search box on $platform', ({ createAdapter }) => {
   const { afterwards, visit, allowRefusals } = useDashboard();
 
   async function startWithOrders() {

@@ -2,7 +2,7 @@ import { memoryQueue, QueueFullError } from 'nestjs-analytics-relay';
 import { describe, expect, it, vi } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
-import { platforms } from '../support/platforms.js';
+import { onExpress } from '../support/platforms.js';
 import { waitFor } from '../support/wait-for.js';
 import { READ_TOKEN, track } from '../webhook-destination/admin/api/support.js';
 import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
@@ -13,7 +13,7 @@ const HOSTILE_ID = `${SCRIPT}${BIDI}/?#%&`;
 /** As the page has it: hidden characters cannot be typed. */
 const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
 
-(withChromium ? describe : describe.skip).each(platforms.slice(0, 1))('Users on $platform', ({ createAdapter }) => {
+(withChromium ? describe : describe.skip).each(onExpress)('Users on $platform', ({ createAdapter }) => {
   const { open, allowRefusals } = useDashboard();
 
   it('shows what the queue holds of a user, in pages, found by keyboard', async () => {

@@ -8,7 +8,7 @@ import { withSimulatedTime } from './simulated-time.js';
 
 /** Runs for so long, instead of so many scenarios. */
 const MINUTES = Number(process.env.SIMULATION_MINUTES ?? 0);
-const SEEDS = Number(process.env.SIMULATION_SEEDS ?? 2_000);
+const SEEDS = Number(process.env.SIMULATION_SEEDS ?? 500);
 /** Beside other tests, scenarios take several times as long as alone. */
 if (MINUTES === 0) vi.setConfig({ testTimeout: 300_000 });
 const FIRST = Number(process.env.SIMULATION_SEED ?? (MINUTES > 0 ? Date.now() % 1e9 : 1));

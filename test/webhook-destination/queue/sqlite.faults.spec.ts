@@ -109,7 +109,7 @@ describe('The SQLite queue, when things break', () => {
   });
 
   it('lets its process exit at any moment, with the code that it exits with', async () => {
-    for (let round = 0; round < 12; round++) {
+    for (let round = 0; round < 4; round++) {
       const child = fork('test/apps/exiting-queue.app.mjs', [await createPath()]);
       expect(await once(child, 'exit')).toEqual([7, null]);
     }
