@@ -7,7 +7,7 @@ import type { Metric } from '../common/telemetry/metric.js';
 import type { AdminApi } from './admin/api/admin-api.js';
 import { ActivityLog } from './admin/activity/activity.log.js';
 import { DeletionReceipts } from './admin/activity/deletion-receipts.js';
-import { AuditLog } from './admin/audit.log.js';
+import { AuditLog } from './observe/audit.log.js';
 import { namedTokens } from './admin/token.rules.js';
 import { UserDeletion } from './admin/user-deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';

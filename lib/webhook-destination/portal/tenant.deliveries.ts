@@ -1,5 +1,5 @@
-import { sortCounts } from '../admin/api/destination-counts.js';
-import type { CountedCaller } from '../admin/caller.quota.js';
+import { sortCounts } from '../observe/destination-counts.js';
+import type { CountedCaller } from '../http/caller.quota.js';
 import { RequestError } from '../http/request.error.js';
 import type { MessageExplainer } from '../message.explainer.js';
 import type { QueueFigures } from '../observe/queue.figures.js';

@@ -1,5 +1,4 @@
-import type { AuditEntry } from '../audit.log.js';
-import { shorten } from '../audit.log.js';
+import { type AuditEntry, shorten } from '../../observe/audit.log.js';
 import { digestUsers, isOf, type UserDigests } from './user.digest.js';
 
 /** An entry as it is stored. */

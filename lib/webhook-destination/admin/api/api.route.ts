@@ -2,11 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Observable } from 'rxjs';
 
+import type { CountedCaller } from '../../http/caller.quota.js';
+import type { QueryReader } from '../../http/query.reader.js';
 import { type ControllerRoute, operationIdOf, type Schema } from '../../http/route.controller.js';
+import type { AuditEntry } from '../../observe/audit.log.js';
 import type { AdminAccess, AdminCaller } from '../admin.options.js';
-import type { AuditEntry } from '../audit.log.js';
-import type { CountedCaller } from '../caller.quota.js';
-import type { QueryReader } from './query.reader.js';
 
 /** Descriptions of the responses of every route. */
 const ANSWERS: Record<number, string> = {

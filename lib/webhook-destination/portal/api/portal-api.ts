@@ -1,7 +1,7 @@
 import type { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 
 import { OptionsError } from '../../../common/options.error.js';
-import type { AuditLog } from '../../admin/audit.log.js';
+import type { AuditLog } from '../../observe/audit.log.js';
 import type { AddressReader } from '../../http/client-address.js';
 import { below, claimPath, pathOf, serveBeforeRoutes, withGlobalPrefix } from '../../http/http.mount.js';
 import type { ControllerRoute } from '../../http/route.controller.js';

@@ -1,6 +1,6 @@
-import type { QueryReader } from '../../admin/api/query.reader.js';
-import type { AuditEntry } from '../../admin/audit.log.js';
-import type { CountedCaller } from '../../admin/caller.quota.js';
+import type { QueryReader } from '../../http/query.reader.js';
+import type { AuditEntry } from '../../observe/audit.log.js';
+import type { CountedCaller } from '../../http/caller.quota.js';
 import { type ControllerRoute, operationIdOf, type Schema } from '../../http/route.controller.js';
 import type { PortalCaller } from '../portal.gate.js';
 import type { PortalAccess } from '../portal.token.js';

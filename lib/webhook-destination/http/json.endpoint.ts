@@ -1,14 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isPlainObject } from '../../../client/message/message.rules.js';
-import { LimitedLogger } from '../../../common/limited.logger.js';
-import { admitRequest, answerError, answerText } from '../../http/answer.util.js';
-import { parseBody, readBody } from '../../http/body.reader.js';
-import { RequestError } from '../../http/request.error.js';
-import type { ControllerRoute } from '../../http/route.controller.js';
-import type { CountedCaller, QuotaShare } from '../caller.quota.js';
-import { removeCors } from '../request-site.util.js';
+import { isPlainObject } from '../../client/message/message.rules.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
 import { AnswerLimit } from './answer.limit.js';
+import { admitRequest, answerError, answerText } from './answer.util.js';
+import { parseBody, readBody } from './body.reader.js';
+import type { CountedCaller, QuotaShare } from './caller.quota.js';
+import { removeCors } from './request-site.util.js';
+import { RequestError } from './request.error.js';
+import type { ControllerRoute } from './route.controller.js';
 
 /** What finds a route. */
 type Addressed = Pick<ControllerRoute, 'method' | 'path'>;
