@@ -151,7 +151,7 @@ const borders = [
     '/(admin|dispatch|http|ingest|observe|portal|queue|receiver|registry|routing|stores)/',
     'What connects to receivers does not know what is delivered.',
   ),
-  step('registry', `/(admin|observe)/|${stores}`, 'The registry does not know how its entries are stored.'),
+  step('registry', `/(admin|observe|portal)/|${stores}`, 'The registry does not know how its entries are stored.'),
   step(
     'observe',
     `/(admin|portal|receiver|registry|routing)/|/dispatch/(?!delivery-event\\.)|${stores}`,
