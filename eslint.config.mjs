@@ -114,7 +114,7 @@ const borders = [
   ),
   step(
     'http',
-    '^\\.\\./(?!\\.\\./(client/(error\\.(codes|util)|relay\\.error|message/message\\.rules)\\.|common/))',
+    '^\\.\\./(?!\\.\\./(client/(error\\.(codes|util)|relay\\.error)\\.|common/))',
     'The HTTP kit knows neither messages nor queues, and none of the other folders of the relay.',
   ),
   step('ingest', `/(admin|dispatch|portal|receiver|transport)/|${stores}`, 'Ingest does not know where messages go.'),

@@ -1,4 +1,4 @@
-import { parseTimestamp } from '../../client/message/message.rules.js';
+import { parseTimestamp } from '../../common/value.util.js';
 import { RequestError } from './request.error.js';
 
 /** Maximum number of records per answer. */

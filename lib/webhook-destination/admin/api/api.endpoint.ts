@@ -47,11 +47,6 @@ export class ApiEndpoint extends JsonEndpoint<ApiRoute> {
     super(routes, 'WebhookDestinationAdmin');
   }
 
-  /**
-   * Answers a request to the API. Never rejects.
-   *
-   * @param target path below the base, with the query
-   */
   handle(target: string, request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
     const [path, query] = divide(target);
     const found = this.find(request.method, path);

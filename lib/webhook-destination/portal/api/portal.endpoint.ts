@@ -34,11 +34,6 @@ export class PortalEndpoint extends JsonEndpoint<PortalRoute> {
     super(routes, 'WebhookDestinationPortal');
   }
 
-  /**
-   * Never rejects.
-   *
-   * @param target path below the base, with the query
-   */
   handle(target: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path, query] = divide(target);
     const found = this.find(request.method, path);
