@@ -5,7 +5,7 @@ import { auditTime, EMPTY, exhaustMap, first, interval, merge, type Observable }
 
 import { RelayError } from '../../client/relay.error.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { AddressReader } from '../http/client-address.js';
 import type { PlatformPair } from '../http/http.mount.js';
 import { siteOf } from '../http/request-site.util.js';
