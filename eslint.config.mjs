@@ -117,15 +117,15 @@ const borders = [
     '^\\.\\./(?!\\.\\./(client/(error\\.(codes|util)|relay\\.error)\\.|common/))',
     'The HTTP kit knows neither messages nor queues, and none of the other folders of the relay.',
   ),
-  step('ingest', `/(admin|dispatch|receiver|transport)/|${stores}`, 'Ingest does not know where messages go.'),
+  step('ingest', `/(admin|dispatch|portal|receiver|transport)/|${stores}`, 'Ingest does not know where messages go.'),
   step(
     'routing',
-    '/(admin|dispatch|ingest|observe|receiver|stores|transport)/|/queue/(?!delivery\\.interface)',
+    '/(admin|dispatch|ingest|observe|portal|receiver|stores|transport)/|/queue/(?!delivery\\.interface)',
     'Routing does not know how a delivery is queued or sent.',
   ),
   step(
     'queue',
-    '/(admin|dispatch|http|ingest|observe|receiver|registry|routing|stores|transport)/',
+    '/(admin|dispatch|http|ingest|observe|portal|receiver|registry|routing|stores|transport)/',
     'The queue knows neither its stores nor what a delivery is sent with.',
   ),
   ...['memory', 'postgres', 'redis', 'sqlite'].map((store) =>
@@ -145,27 +145,27 @@ const borders = [
     '/(analytics|cli|testing)/|/webhook-destination/(?!queue/)|^\\.\\./(?!\\.\\./)',
     'What stores have in common knows none of them.',
   ),
-  step('dispatch', `/(admin|ingest)/|${stores}`, 'Dispatch does not know how the queue stores.'),
+  step('dispatch', `/(admin|ingest|portal)/|${stores}`, 'Dispatch does not know how the queue stores.'),
   step(
     'transport',
-    '/(admin|dispatch|http|ingest|observe|queue|receiver|registry|routing|stores)/',
+    '/(admin|dispatch|http|ingest|observe|portal|queue|receiver|registry|routing|stores)/',
     'What connects to receivers does not know what is delivered.',
   ),
-  step('registry', `/(admin|observe)/|${stores}`, 'The registry does not know how its entries are stored.'),
+  step('registry', `/(admin|observe|portal)/|${stores}`, 'The registry does not know how its entries are stored.'),
   step(
     'observe',
-    `/(admin|receiver|registry|routing)/|/dispatch/(?!delivery-event\\.)|${stores}`,
+    `/(admin|portal|receiver|registry|routing)/|/dispatch/(?!delivery-event\\.)|${stores}`,
     'What counts does not know what it is shown by, nor how deliveries are sent or stored.',
   ),
   step('receiver', '^\\.\\./(?!\\.\\./common/)', 'Receivers verify signatures without the rest of the package.'),
   step(
     'portal',
-    `/dispatch/(?!destination\\.options\\.|request-limit\\.|delivery-event\\.|pause\\.util\\.)|/transport/|/ingest/(?!accepted-message\\.|parsed-message\\.)|${stores}`,
-    'The portal shows and changes what the registry and the queue have, and does not know how deliveries are sent.',
+    `/admin/|/dispatch/(?!destination\\.options\\.|request-limit\\.|delivery-event\\.|pause\\.util\\.)|/transport/|/ingest/(?!accepted-message\\.|parsed-message\\.)|${stores}`,
+    'The portal shows and changes what the registry and the queue have, and knows neither operators nor how deliveries are sent.',
   ),
   step(
     'admin',
-    `/dispatch/(?!delivery-event\\.)|/transport/|/ingest/(?!ingest\\.result\\.)|${stores}`,
+    `/dispatch/(?!delivery-event\\.)|/transport/|/ingest/(?!ingest\\.result\\.)|/portal/(?!portal\\.links\\.)|${stores}`,
     'Administration does not know how messages are accepted, nor how deliveries are sent or stored.',
   ),
 ];

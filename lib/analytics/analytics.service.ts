@@ -26,7 +26,7 @@ import { Concealed } from '../common/concealed.value.js';
 import { definitionOf, type EventClass } from '../common/event-class/event-definition.js';
 import { LimitedLogger } from '../common/limited.logger.js';
 import { OptionsError } from '../common/options.error.js';
-import { findProviders } from '../common/providers.util.js';
+import { findProviders } from '../common/application-modules.util.js';
 import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';

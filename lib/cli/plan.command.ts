@@ -1,10 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 import { errorMessage } from '../client/error.util.js';
-import { toEventSchemas } from '../common/event-class/event-schema.util.js';
+import { type EventSchema, toEventSchemas } from '../common/event-class/event-schema.util.js';
 import { argumentFault, defineCommand, toJson } from './command.util.js';
 import { loadEvents } from './event.loader.js';
-import { toJsonDocument } from './plan-document.util.js';
 import { toMarkdown } from './plan-markdown.util.js';
 
 export const command = defineCommand({
@@ -30,6 +29,12 @@ command imports each file, so do not pass one that starts the application. Defau
     return 0;
   },
 });
+
+/** Converts the plan to one JSON Schema document: each event's properties under its name in `$defs`. */
+function toJsonDocument(events: EventSchema[]): string {
+  const $defs = Object.fromEntries(events.map(({ name, schema }) => [name, schema]));
+  return toJson({ $schema: 'https://json-schema.org/draft/2020-12/schema', title: 'Tracking plan', $defs });
+}
 
 /** Returns exit code 1 if the file has another plan. */
 async function check(file: string, text: string, normalise: (text: string) => string): Promise<number> {

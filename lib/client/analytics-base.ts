@@ -1,8 +1,9 @@
 import type { AnalyticsSettings } from './analytics-settings.interface.js';
 import type { BatchTransport } from './delivery/batch-transport.interface.js';
 import { EventQueue } from './delivery/event.queue.js';
+import { statusOf } from './delivery/http-status.util.js';
 import { HttpTransport } from './delivery/http.transport.js';
-import { describeUndelivered } from './delivery/undelivered.util.js';
+import { errorMessage, fetchErrorMessage } from './error.util.js';
 import { AnalyticsEmitter } from './event/analytics.emitter.js';
 import { Context } from './event/context.js';
 import { EventLedger } from './event/event.ledger.js';
@@ -165,9 +166,15 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
     return this.pipeline.deregister(pluginNames);
   }
 
-  /** @internal Describes lost events in one line, for a log. */
+  /** @internal Describes lost events in one line: how many, where they were to go, why they are lost, and what to do. */
   protected describeUndelivered(count: number, reason: unknown): string {
-    return describeUndelivered(count, reason, this.sink.endpoint);
+    const { endpoint } = this.sink;
+    if (!endpoint) return `Events not delivered: ${count} (${errorMessage(reason)})`;
+    const status = statusOf(reason);
+    let remedy = '';
+    if (status === 401) remedy = '. Set writeKey to the write key of one of its sources';
+    if (status === 404 && endpoint.isDefault) remedy = '. host is not set: set it to the address of the relay';
+    return `Events not delivered to ${endpoint.origin}: ${count} (${fetchErrorMessage(reason)})${remedy}`;
   }
 
   /** @internal Starts sending events, over HTTP or another transport. Events wait until the first call. */

@@ -6,9 +6,8 @@
 
 export { Analytics as default } from './analytics.js'; // @segment/analytics-node has it under both names
 export type { Listener } from './event/analytics.emitter.js';
-export { Context, ContextCancelation } from './event/context.js';
+export { Context, ContextCancelation, type ContextStats } from './event/context.js';
 export type { ContextLogger, LogLevel, LogMessage } from './event/context-logger.js';
-export type { ContextStats } from './event/context-stats.js';
 export type { Callback } from './event/pending-event.interface.js';
 export type { Plugin, PluginHandler, PluginType } from './pipeline/plugin.interface.js';
 export * from './root.index.js';

@@ -16,6 +16,15 @@ export function modulesOf(moduleRef: ModuleRef): ModulesContainer {
   return moduleRef['container'].getModules();
 }
 
+/** Returns what the modules of the application provide with this token. */
+export function findProviders<T>(moduleRef: ModuleRef, token: symbol): T[] {
+  try {
+    return moduleRef.get<T>(token, { strict: false, each: true });
+  } catch {
+    return []; // no module provides it
+  }
+}
+
 /**
  * Makes Nest close the modules with this provider after all others, in any order of imports: until then, jobs that
  * other modules wait for may record events.

@@ -1,5 +1,7 @@
 import { isPromise } from 'node:util/types';
 
+import { RelayError } from '../client/relay.error.js';
+
 /**
  * Whether a value is a promise or another thenable, where neither is accepted. A promise's rejection is handled,
  * because no other code awaits it. `then` of other thenables, such as queries, is not called, because it may run them.
@@ -26,4 +28,18 @@ export function deferred<T>(): Deferred<T> {
   const promise = new Promise<T>((...settle) => ([resolve, reject] = settle));
   promise.catch(() => undefined);
   return { promise, resolve, reject };
+}
+
+/**
+ * Settles when the promise does, or rejects after `timeout` ms.
+ * @throws {RelayError} that names `what`, after the timeout
+ */
+export function within<T>(timeout: number, promise: Promise<T>, what: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new RelayError('timeout', `${what} took longer than ${timeout / 1_000} s`)),
+      timeout,
+    );
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }

@@ -1,4 +1,4 @@
-export { isNonEmptyString } from '../client/message/message.rules.js';
+export { isNonEmptyString, isPlainObject, parseTimestamp } from '../client/message/message.rules.js';
 
 export const isPositiveNumber = (value: unknown): value is number => Number.isFinite(value) && (value as number) > 0;
 
@@ -23,5 +23,17 @@ export function parseJson(text: string): unknown {
     return JSON.parse(text);
   } catch {
     return undefined;
+  }
+}
+
+/** Whether the user info of a URL can be decoded: each percent sign in it begins an escape. False for other text. */
+export function hasReadableUserInfo(url: string): boolean {
+  try {
+    const { username, password } = new URL(url);
+    decodeURIComponent(username);
+    decodeURIComponent(password);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -4,7 +4,7 @@ import { type HealthIndicatorResult, HealthIndicatorService } from '@nestjs/term
 
 import { throwFaults } from '../common/options.error.js';
 import { findOptionFaults, IfGiven, Must, toOptions } from '../common/options.rules.js';
-import { findProviders } from '../common/providers.util.js';
+import { findProviders } from '../common/application-modules.util.js';
 import { isWholeNumber } from '../common/value.util.js';
 import type { HealthReport, RelayHealth } from '../webhook-destination/observe/relay-health.js';
 import { RELAY_HEALTH } from '../webhook-destination/webhook-destination.tokens.js';

@@ -8,7 +8,7 @@ export type {
   AdminSessionOptions,
   AdminTokenOptions,
 } from './admin/admin.options.js';
-export type { AuditEntry } from './admin/audit.log.js';
+export type { AuditEntry } from './observe/audit.log.js';
 export type { DeletionRequest, DeletionResult } from './admin/user-deletion.js';
 export type { BodyTransform, TransformedMessage } from './dispatch/body-transform.js';
 export type { DeliveryEvent } from './dispatch/delivery-event.js';

@@ -7,7 +7,7 @@ import type { Metric } from '../common/telemetry/metric.js';
 import type { AdminApi } from './admin/api/admin-api.js';
 import { ActivityLog } from './admin/activity/activity.log.js';
 import { DeletionReceipts } from './admin/activity/deletion-receipts.js';
-import { AuditLog } from './admin/audit.log.js';
+import { AuditLog } from './observe/audit.log.js';
 import { namedTokens } from './admin/token.rules.js';
 import { UserDeletion } from './admin/user-deletion.js';
 import { WebhookDispatcher } from './dispatch/webhook.dispatcher.js';
@@ -117,7 +117,7 @@ export class RelaySteps {
     this.receipts = new DeletionReceipts(this.queue.logs, this.dispatcher.events$);
     for (const destination of destinations) this.dispatcher.put(destination);
     const tokens = namedTokens(admin).map(({ token }) => token);
-    const settings = { ...options, isAdminToken: (key: string) => tokens.includes(key) };
+    const settings = { ...options, tenantKey: portal?.tenant, isAdminToken: (key: string) => tokens.includes(key) };
     this.registry = createRegistry(settings, this.queue, {
       source: this.sources,
       destination: {
@@ -134,9 +134,8 @@ export class RelaySteps {
       },
     });
     if (portal) {
-      const { tenant, disableAfter, operator } = portal;
-      // Without the secret, which it must not keep.
-      const life = new EndpointLife(this.registry, this.queue.clock, { tenant, disableAfter }, this.dispatcher.events$);
+      const { disableAfter, operator } = portal;
+      const life = new EndpointLife(this.registry, this.queue.clock, disableAfter, this.dispatcher.events$);
       this.endpoints = life;
       if (operator !== undefined) {
         const store = (deliveries: NewDelivery[]) => this.acceptor.storeAll(deliveries);

@@ -5,7 +5,7 @@ import type { SerializedMessage } from '../client/message/serialized-message.js'
 import type { Concealed } from '../common/concealed.value.js';
 import { OptionsError } from '../common/options.error.js';
 import { ArgumentError, UnknownWriteKeyError } from '../common/relay.errors.js';
-import type { AuditEntry } from './admin/audit.log.js';
+import type { AuditEntry } from './observe/audit.log.js';
 import type { DeletionRequest, DeletionResult } from './admin/user-deletion.js';
 import type { DeliveryEvent } from './dispatch/delivery-event.js';
 import type { InProcessProducer } from './ingest/in-process-ingest.interface.js';

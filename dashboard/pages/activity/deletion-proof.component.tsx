@@ -1,6 +1,6 @@
 import { Fragment } from 'preact';
 
-import type { DeletionProof as Proof } from '../../../lib/webhook-destination/admin/audit.log.js';
+import type { DeletionProof as Proof } from '../../../lib/webhook-destination/observe/audit.log.js';
 import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';

@@ -2,7 +2,7 @@ import { useRef } from 'preact/hooks';
 
 import { path, request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
-import { ChangeActions } from '../../components/change-actions.component.js';
+import { ChangeActions } from '../../components/form.dialog.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { notify } from '../../components/notice.state.js';
 import { PlainText } from '../../components/plain-text.component.js';

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Change } from '../../api/change.hook.js';
 import { toFieldFaults } from '../../api/field-faults.util.js';
-import { ChangeActions } from '../../components/change-actions.component.js';
+import { ChangeActions } from '../../components/form.dialog.js';
 import { Checkbox, FieldGroup } from '../../components/field-group.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';

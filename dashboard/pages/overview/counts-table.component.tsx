@@ -4,7 +4,7 @@ import { NameLink } from '../../components/name-link.component.js';
 import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import type { DestinationCounts } from '../../../lib/webhook-destination/admin/api/destination-counts.js';
+import type { DestinationCounts } from '../../../lib/webhook-destination/observe/destination-counts.js';
 import type { Overview } from './overview.answer.js';
 
 /** Number of deliveries by destination and state, each a link to the deliveries. */

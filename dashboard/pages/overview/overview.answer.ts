@@ -1,4 +1,4 @@
-import type { CountsSummary } from '../../../lib/webhook-destination/admin/api/destination-counts.js';
+import type { CountsSummary } from '../../../lib/webhook-destination/observe/destination-counts.js';
 import type { Counter, SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 
 /** Answer of `GET overview`. */

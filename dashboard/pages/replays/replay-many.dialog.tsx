@@ -5,7 +5,7 @@ import type { ReplayableState } from '../../../lib/webhook-destination/queue/del
 import { request } from '../../api/api.client.js';
 import { type ApiError, toSentence } from '../../api/api.error.js';
 import { useKeyset } from '../../api/keyset.hook.js';
-import { ChangeActions } from '../../components/change-actions.component.js';
+import { ChangeActions } from '../../components/form.dialog.js';
 import { countOf } from '../../components/count.util.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { TextField } from '../../components/field.component.js';

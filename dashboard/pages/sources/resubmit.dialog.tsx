@@ -1,7 +1,7 @@
 import type { RefusalGroup, ResubmissionResult } from '../../../lib/webhook-destination/queue/kept-refusals.js';
 import { request } from '../../api/api.client.js';
 import { useChange } from '../../api/change.hook.js';
-import { ChangeActions } from '../../components/change-actions.component.js';
+import { ChangeActions } from '../../components/form.dialog.js';
 import { countOf } from '../../components/count.util.js';
 import { Dialog } from '../../components/dialog.component.js';
 import { Facts } from '../../components/facts.component.js';

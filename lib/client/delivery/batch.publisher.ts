@@ -1,13 +1,48 @@
+import type { PendingEvent } from '../event/pending-event.interface.js';
 import type { SerializedMessage } from '../message/serialized-message.js';
+import { ValidationError } from '../message/validation.error.js';
 import { RelayError } from '../relay.error.js';
 import { monotonicNow, startDeadline } from '../timer.limits.js';
-import type { Batch } from './batch.js';
-import type { BatchAnswer, BatchTransport, Refusal } from './batch-transport.interface.js';
+import type { BatchAnswer, BatchTransport, Refusal, RejectedEvent } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import { backoffDelay } from './retry-schedule.util.js';
 
 /** Number of times the receiver may postpone a batch without using up a retry. */
 const MAX_POSTPONED = 20;
+
+/** Starts a step and returns a function that stops it. */
+type Start<T> = (resolve: (value: T) => void, reject: (reason: unknown) => void) => () => void;
+
+/** The events of one request and its retries. */
+export class Batch {
+  aborted: Error | undefined;
+  /** Why the receiver refused events of the batch, by their index. */
+  rejections: Map<number, Error> | undefined;
+  private interrupt: ((reason: Error) => void) | undefined;
+
+  constructor(readonly events: readonly PendingEvent[]) {}
+
+  /** Runs a step of the delivery and stops it when it is done or the batch is aborted. */
+  run<T>(start: Start<T>): Promise<T> {
+    if (this.aborted) return Promise.reject(this.aborted);
+    let stop: () => void;
+    const done = new Promise<T>((resolve, reject) => {
+      this.interrupt = reject;
+      stop = start(resolve, reject);
+    });
+    return done.finally(() => stop());
+  }
+
+  reject(rejected: readonly RejectedEvent[]): void {
+    if (rejected.length === 0) return;
+    this.rejections = new Map(rejected.map(({ index, ...fault }) => [index, new ValidationError(fault)]));
+  }
+
+  abort(reason: Error): void {
+    this.aborted ??= reason;
+    this.interrupt?.(reason);
+  }
+}
 
 /** Sends batches, and retries them after a retryable error. */
 export class BatchPublisher {

@@ -6,8 +6,7 @@ import type { EventSink, EventTransaction, PendingEvent } from '../event/pending
 import { MAX_BATCH_BYTES } from '../message/message.limits.js';
 import type { SentBatch } from '../telemetry/client-telemetry.interface.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
-import { Batch } from './batch.js';
-import { BatchPublisher } from './batch.publisher.js';
+import { Batch, BatchPublisher } from './batch.publisher.js';
 import type { BatchTransport } from './batch-transport.interface.js';
 import type { DeliverySettings } from './delivery-settings.interface.js';
 import { Fifo } from './fifo.js';

@@ -5,7 +5,6 @@ import { toJson } from '../message/message-json.util.js';
 import { parseTimestamp } from '../message/message.rules.js';
 import { RelayError } from '../relay.error.js';
 import { ContextLogger, type LogLevel, type LogMessage } from './context-logger.js';
-import { type ContextStats, NO_STATS } from './context-stats.js';
 
 // Not `instanceof` and a `WeakSet`: both builds of the package may be in one process, each with its own.
 const CANCELATION = Symbol.for('nestjs-analytics-relay:context-cancelation');
@@ -37,6 +36,18 @@ function withDate(event: ContextEvent): ContextEvent {
   if (date?.toISOString() === event.timestamp) event.timestamp = date;
   return event;
 }
+
+/** Takes the metrics of plugins. */
+export interface ContextStats {
+  increment(metric: string, by?: number, tags?: string[]): void;
+  gauge(metric: string, value: number, tags?: string[]): void;
+  flush(): void;
+}
+
+const ignore = (): void => undefined;
+
+/** Ignores all metrics. */
+const NO_STATS: ContextStats = { increment: ignore, gauge: ignore, flush: ignore };
 
 /** One event, as passed to plugins, callbacks and listeners. */
 export class Context {
@@ -163,4 +174,16 @@ export class Context {
 // A plugin may return a context of another library, which has no such method.
 export function isCancelled(ctx: Partial<Context> | undefined, error: unknown): boolean {
   return ctx?.isCancelledBy?.(error) ?? false;
+}
+
+// Checked by shape, because a context may come from the package's other build.
+export function isContext(value: unknown): value is Context {
+  return typeof (value as Context | undefined)?.serialize === 'function';
+}
+
+/** Copies the event in its current state, so that a plugin still running cannot change it. */
+export function detach(ctx: Context): Context {
+  const detached = new Context(ctx.serialize());
+  detached.logs().push(...ctx.logs());
+  return detached;
 }

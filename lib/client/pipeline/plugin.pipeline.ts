@@ -1,5 +1,5 @@
 import { errorMessage } from '../error.util.js';
-import { Context, ContextCancelation, isCancelled } from '../event/context.js';
+import { Context, ContextCancelation, detach, isCancelled, isContext } from '../event/context.js';
 import type { EventLedger } from '../event/event.ledger.js';
 import type { EventSink, PendingEvent } from '../event/pending-event.interface.js';
 import { isThenable } from '../event/user-code.caller.js';
@@ -10,7 +10,6 @@ import { throwFaults } from '../options.error.js';
 import { RelayError } from '../relay.error.js';
 import { emitWarning } from '../warning.util.js';
 import type { AnalyticsClient } from './analytics-client.interface.js';
-import { detach, isContext } from './plugin-context.util.js';
 import type { BeforeSend, Plugin, PluginType } from './plugin.interface.js';
 import { findPluginFaults } from './plugin.rules.js';
 import { TimeLimit } from './time-limit.js';

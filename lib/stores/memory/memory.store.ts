@@ -16,9 +16,7 @@ import {
 import {
   type CheckedSearch,
   type DeliveryPortion,
-  matchesAttempt,
-  matchesBody,
-  matchesRelease,
+  matchesRecord,
   SearchPace,
 } from '../../webhook-destination/queue/delivery-search.js';
 import { toDelivery, toSettled } from '../../webhook-destination/queue/delivery.factory.js';
@@ -149,7 +147,7 @@ export class MemoryStore implements DeliveryStore {
       if (pace.isDue) await pace.pause();
       if (pace.isOver) break;
       const entry = this.entries.get(String(--id));
-      if (!entry || !isMatch(search, entry)) continue;
+      if (!entry || !isMatch(search.query, entry) || !matchesRecord(search, entry.delivery)) continue;
       deliveries.push(toRecord(entry));
       pace.found(entry.delivery.body.length);
     }
@@ -247,8 +245,7 @@ export class MemoryStore implements DeliveryStore {
 
   /** Returns matching entries, oldest first. */
   private find(query: CheckedQuery): Entry[] {
-    const isMatch = ({ delivery, state, reason }: Entry) => matches(query, delivery, state, reason);
-    return [...this.entries.values()].filter(isMatch);
+    return [...this.entries.values()].filter((entry) => isMatch(query, entry));
   }
 
   private remove(entries: Entry[]): number {
@@ -295,14 +292,8 @@ class MemorySeriesStore implements SeriesStore {
   }
 }
 
-function isMatch(search: CheckedSearch, { delivery, state, reason }: Entry): boolean {
-  return (
-    delivery.acceptedAt >= search.acceptedFrom &&
-    matchesRelease(search, delivery) &&
-    matches(search.query, delivery, state, reason) &&
-    matchesAttempt(search, delivery.attempts) &&
-    matchesBody(search, delivery.body)
-  );
+function isMatch(query: CheckedQuery, { delivery, state, reason }: Entry): boolean {
+  return matches(query, delivery, state, reason);
 }
 
 function toRecord({ delivery, state, dueAt, reason }: Entry): DeliveryRecord {

@@ -4,7 +4,7 @@ import type { Client, Pool, PoolClient } from 'pg';
 
 import { errorMessage } from '../../client/error.util.js';
 import { ClosedError, QueueUnavailableError } from '../../common/relay.errors.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { CheckedPostgresOptions } from './postgres.options.js';
 import { loadPg } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';

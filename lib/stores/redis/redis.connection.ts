@@ -4,7 +4,7 @@ import type { Cluster, Redis, RedisOptions } from 'ioredis';
 
 import { errorMessage } from '../../client/error.util.js';
 import { QueueUnavailableError } from '../../common/relay.errors.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { RedisQueueOptions } from './redis.options.js';
 import { loadIoredis } from '../shared/peer.loader.js';
 import { StoreOutage } from '../shared/store-outage.js';

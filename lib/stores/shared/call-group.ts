@@ -1,7 +1,7 @@
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { errorMessage } from '../../client/error.util.js';
 import { QueueUnavailableError } from '../../common/relay.errors.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 
 interface Call<T> {
   items: T[];

@@ -1,6 +1,5 @@
 import { Must } from '../../common/options.rules.js';
-import { isPositiveInteger } from '../../common/value.util.js';
-import { hasReadableUserInfo } from '../../common/url.util.js';
+import { hasReadableUserInfo, isPositiveInteger } from '../../common/value.util.js';
 import {
   QueueOptions,
   type RetentionOptions,

@@ -5,19 +5,19 @@ import { auditTime, EMPTY, exhaustMap, first, interval, merge, type Observable }
 
 import { RelayError } from '../../client/relay.error.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { AddressReader } from '../http/client-address.js';
 import type { PlatformPair } from '../http/http.mount.js';
+import { siteOf } from '../http/request-site.util.js';
 import { RequestError } from '../http/request.error.js';
+import { SignInLimit } from '../http/sign-in.limit.js';
+import type { AuditEntry, AuditLog } from '../observe/audit.log.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { AdminAccess, AdminCaller, AdminOptions } from './admin.options.js';
 import { AdminSessions } from './admin.sessions.js';
 import { AdminTokens, holderOf, type TokenRole } from './admin.tokens.js';
 import { ApplicationGuard } from './application.guard.js';
-import type { AuditEntry, AuditLog } from './audit.log.js';
-import { siteOf } from './request-site.util.js';
 import { readSessionIds } from './session.cookie.js';
-import { SignInLimit } from './sign-in.limit.js';
 import { MIN_TOKEN_LENGTH, shortTokens } from './token.rules.js';
 
 /** Interval at which the callers of open streams are checked again, in ms. */
@@ -39,7 +39,7 @@ export class AdminGate {
   private readonly sessions: AdminSessions | undefined;
   /** The application's guard, if it decides. */
   readonly guard: ApplicationGuard | undefined;
-  private readonly limit = new SignInLimit();
+  private readonly limit = new SignInLimit('admin');
   private readonly logger = new LimitedLogger('WebhookDestinationAdmin');
   private isOpen = false;
 

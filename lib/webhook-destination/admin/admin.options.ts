@@ -1,6 +1,6 @@
 import { type CanActivate, type Type } from '@nestjs/common';
 
-import { isName } from '../name.rules.js';
+import { isName } from '../entry.rules.js';
 
 /** Access of a caller of the admin routes: `'read'`, or `'write'` to read and change. */
 export type AdminAccess = 'read' | 'write';

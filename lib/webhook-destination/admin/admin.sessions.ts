@@ -4,7 +4,7 @@ import { Subject } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import { RequestError } from '../http/request.error.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { type RegistryRecord, SESSION_TIME } from '../queue/registry-store.interface.js';

@@ -6,7 +6,7 @@ import { PassThrough } from 'node:stream';
 import type { HttpAdapterHost } from '@nestjs/core';
 
 import { OptionsError } from '../../common/options.error.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { PlatformPair } from '../http/http.mount.js';
 import type { ApplicationGuard } from './application.guard.js';
 

@@ -1,13 +1,13 @@
-import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import type { RelayError } from '../../client/relay.error.js';
+import { activeTraceText } from '../../client/telemetry/trace-context.js';
 import { isNonEmptyString } from '../../common/value.util.js';
 import { refuseFields, RequestError } from '../http/request.error.js';
+import type { AuditEntry } from '../observe/audit.log.js';
 import { type NewDelivery, toNoticeId } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
-import { MAX_NAMES } from '../queue/query.util.js';
 import { createLogId } from '../queue/log-store.interface.js';
+import { MAX_NAMES } from '../queue/query.util.js';
 import type { DestinationRouter } from '../routing/destination.router.js';
-import type { AuditEntry } from './audit.log.js';
 
 /** Maximum number of users per deletion: the request is held in memory, and one pass over the queue serves them all. */
 export const MAX_USERS = MAX_NAMES;

@@ -1,10 +1,9 @@
 import { MAX_TIMER_DELAY } from '../../client/timer.limits.js';
 import { IfGiven, Must, MustBeBoolean, MustIfPresent, MustPass } from '../../common/options.rules.js';
-import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
-import { isMetadata, METADATA_RULE } from '../metadata.rules.js';
+import { hasReadableUserInfo, isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
+import { isMetadata, METADATA_RULE } from '../entry.rules.js';
 import { isSigningSecret, MIN_STANDARD_KEY_BYTES } from '../receiver/webhook-secret.rules.js';
 import { RoutingOptions } from '../routing/routing.options.js';
-import { hasReadableUserInfo } from '../../common/url.util.js';
 import type { BodyTransform } from './body-transform.js';
 import { findBrokenHeaderRules } from '../transport/header.rules.js';
 import { type DestinationRateLimit, isRateLimit, MAX_LIMITED_REQUESTS } from './request-limit.js';

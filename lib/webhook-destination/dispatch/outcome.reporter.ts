@@ -5,8 +5,8 @@ import { fromTraceText, traceIdOf } from '../../client/telemetry/trace-context.j
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { LogFields } from '../../common/line.logger.js';
 import type { DispatchTelemetry } from '../../common/telemetry/telemetry.interface.js';
-import type { Delivery, DeliveryOutcome } from '../queue/delivery.interface.js';
-import { type DeliveryEvent, toDeliveryEvent } from './delivery-event.js';
+import { type Delivery, type DeliveryOutcome, deletionOf } from '../queue/delivery.interface.js';
+import type { DeliveryEvent } from './delivery-event.js';
 
 /**
  * Reports what happens to a destination and its deliveries: outcomes as events, failures also as log lines, and dead
@@ -66,6 +66,23 @@ export class OutcomeReporter {
     this.logger.end();
     this.stateLogger.end();
   }
+}
+
+/** Returns the event for an outcome; undefined if the delivery was only put back. */
+function toDeliveryEvent(delivery: Readonly<Delivery>, outcome: DeliveryOutcome): DeliveryEvent | undefined {
+  const { destination, source, messageId, attempts } = delivery;
+  const { attempt } = outcome;
+  const settled = {
+    destination,
+    source,
+    messageId,
+    deletion: deletionOf(delivery),
+    attempt: attempts.length + (attempt ? 1 : 0),
+    results: attempt?.results ?? [],
+  };
+  if (outcome.state === 'delivered') return { type: 'delivered', ...settled };
+  if (outcome.state === 'dead') return { type: 'dead', reason: outcome.reason, ...settled };
+  return attempt && { type: 'retry', nextAttemptAt: outcome.nextAttemptAt, ...settled };
 }
 
 function deliveryFields({ id, messageId, destination, trace }: Readonly<Delivery>): LogFields {

@@ -1,5 +1,7 @@
 import { type ErrorCode, STATUSES } from '../../client/error.codes.js';
+import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
+import type { LimitedLogger } from '../../common/limited.logger.js';
 
 /** Seconds until a client may try again while the queue accepts nothing. */
 export const QUEUE_RETRY_AFTER = 5;
@@ -49,4 +51,16 @@ export function refuseUntil(wait: number | undefined, cause: string, field: stri
 export function refuseFields(others: object): void {
   const [field] = Object.keys(others);
   if (field !== undefined) throw new RequestError('field_unknown', `${field} is not a field of this request`, field);
+}
+
+/**
+ * Returns the answer to an error of a request, which may come from another build of this package. The message of an
+ * internal error is logged, and not shown.
+ */
+export function toRefusal(error: unknown, logger: LimitedLogger, what: string): RequestError {
+  if (error instanceof RequestError) return error;
+  const { code, message, field } = Object(error) as Pick<RequestError, 'field' | 'message'> & { code: ErrorCode };
+  if (STATUSES.has(code)) return new RequestError(code, message, field);
+  logger.limited('error', `A request ${what} failed: ${errorMessage(error)}`);
+  return new RequestError('failed', "the request failed; see the application's log for the reason");
 }

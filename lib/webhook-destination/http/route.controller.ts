@@ -46,13 +46,6 @@ export interface ControllerRoute {
   answer?: Schema | undefined;
 }
 
-/** Returns the id of an operation in the OpenAPI document, such as `relay_getDestinationsByName`. */
-export function operationIdOf(prefix: string, { method, path }: Pick<ControllerRoute, 'method' | 'path'>): string {
-  const words = path.replace(/:/g, 'by-').split(/[/-]/);
-  const named = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-  return `${prefix}_${method.toLowerCase()}${named}`;
-}
-
 /** A controller whose routes depend on the options of its module; each instance has the handlers of its application. */
 export type RouteController = Type<{ readonly routes: ControllerRoute[] }>;
 

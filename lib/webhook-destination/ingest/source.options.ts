@@ -1,6 +1,5 @@
 import { IfGiven, Must } from '../../common/options.rules.js';
-import { isMetadata, METADATA_RULE } from '../metadata.rules.js';
-import { isName, NAME_LIMITS } from '../name.rules.js';
+import { isMetadata, isName, METADATA_RULE, NAME_LIMITS } from '../entry.rules.js';
 
 const isWriteKey = (value: unknown): boolean => typeof value === 'string' && /^[^\s:]+$/.test(value);
 

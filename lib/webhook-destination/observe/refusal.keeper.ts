@@ -4,7 +4,7 @@ import { errorMessage } from '../../client/error.util.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { parseJson } from '../../common/value.util.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { Acceptance, Refusal, RefusedMessage } from '../ingest/ingest.result.js';
 import type { KeptRefusals, NewRefusal } from '../queue/kept-refusals.js';
 import { createLogId } from '../queue/log-store.interface.js';

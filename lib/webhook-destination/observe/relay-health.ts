@@ -1,5 +1,5 @@
 import { errorMessage } from '../../client/error.util.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import { firstAcceptedAt, type QueueFigures } from './queue.figures.js';
 

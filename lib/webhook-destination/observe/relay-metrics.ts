@@ -1,5 +1,5 @@
 import { foundOnce } from '../../common/found-once.util.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import { BoundedNames } from '../../common/telemetry/bounded.names.js';
 import { RankedNames } from '../../common/telemetry/ranked-names.js';
 import { countByDestination } from '../../common/telemetry/attributes.util.js';

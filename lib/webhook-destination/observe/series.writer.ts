@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { SeriesStore } from '../queue/series-store.interface.js';
 
 /** Retention of counts, in ms: one day. */

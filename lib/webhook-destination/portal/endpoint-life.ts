@@ -3,7 +3,6 @@ import { type Observable, Subject, type Subscription } from 'rxjs';
 import { errorMessage } from '../../client/error.util.js';
 import type { RelayError } from '../../client/relay.error.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { isNonEmptyString } from '../../common/value.util.js';
 import type { DeliveryEvent } from '../dispatch/delivery-event.js';
 import { type Disablement, type PausableDestination, timeWithin } from '../dispatch/pause.util.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
@@ -11,7 +10,6 @@ import type { SteadyClock } from '../queue/steady-clock.js';
 import type { EntryDocuments } from '../registry/entry.document.js';
 import type { Registry } from '../registry/registry.js';
 import type { EndpointChange, OperationalEvent } from './operational-event.js';
-import type { PortalOptions } from './portal.options.js';
 
 /** How long an endpoint fails before the registry has it, in ms: one that fails now and then is written once a minute. */
 const NOTICED_AFTER = 60_000;
@@ -62,9 +60,9 @@ export class EndpointLife {
 
   /** @param clock the queue's, which processes on one store share */
   constructor(
-    private readonly registry: Pick<Registry, 'find' | 'change'>,
+    private readonly registry: Pick<Registry, 'find' | 'change' | 'tenants'>,
     private readonly clock: Pick<SteadyClock, 'now' | 'jumps'>,
-    private readonly options: Pick<PortalOptions, 'tenant' | 'disableAfter'>,
+    private readonly disableAfter: number,
     outcomes$: Observable<DeliveryEvent>,
   ) {
     this.subscription = outcomes$.subscribe((outcome) => this.take(outcome));
@@ -131,7 +129,7 @@ export class EndpointLife {
   }
 
   private waitToStore(name: string, failing: Failing): void {
-    const delay = Math.min(NOTICED_AFTER, this.options.disableAfter);
+    const delay = Math.min(NOTICED_AFTER, this.disableAfter);
     failing.timer = setTimeout(() => void this.store(name, failing), delay).unref();
   }
 
@@ -193,7 +191,7 @@ export class EndpointLife {
   }
 
   private emit(destination: string, { next, event }: Change): void {
-    const tenant = this.tenantOf(next);
+    const tenant = this.registry.tenants.of(next.options);
     if (tenant === undefined) return;
     if (event.type === 'endpoint.disabled') {
       const line = `Endpoint ${destination} is disabled (${event.reason}): its deliveries become dead until it is enabled`;
@@ -205,13 +203,8 @@ export class EndpointLife {
   /** Returns the document and the tenant of an endpoint; undefined for other destinations. */
   private find(name: string): { document: Document; tenant: string } | undefined {
     const { origin, live: document } = this.registry.find('destination', name) ?? {};
-    const tenant = document && origin === 'store' ? this.tenantOf(document) : undefined;
+    const tenant = document && origin === 'store' ? this.registry.tenants.of(document.options) : undefined;
     return tenant === undefined ? undefined : { document: document!, tenant };
-  }
-
-  private tenantOf({ options }: Document): string | undefined {
-    const tenant = options.metadata?.[this.options.tenant];
-    return isNonEmptyString(tenant) ? tenant : undefined;
   }
 
   /** Whether the next failure of an endpoint disables it. Neither pauses nor jumps of the clock count. */
@@ -219,7 +212,7 @@ export class EndpointLife {
     if (failingSince === undefined || disabled) return false;
     const now = this.clock.now(); // before `jumps` are read, because it finds them
     const uncounted = timeWithin([...pauses, ...this.clock.jumps], failingSince, now);
-    return now - failingSince - uncounted >= this.options.disableAfter;
+    return now - failingSince - uncounted >= this.disableAfter;
   }
 }
 

@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { toRefusal } from '../admin/admin.errors.js';
-import { removeCors } from '../admin/request-site.util.js';
+import { removeCors } from '../http/request-site.util.js';
 import { admitRequest, answerError } from '../http/answer.util.js';
 import { PageFiles } from '../http/page.files.js';
-import { RequestError } from '../http/request.error.js';
+import { RequestError, toRefusal } from '../http/request.error.js';
 import type { PublicKeySet } from './jwks.js';
 import { portalAssets } from './portal-assets.source.js';
 import type { PortalOptions } from './portal.options.js';

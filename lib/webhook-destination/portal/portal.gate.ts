@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 import { RelayError } from '../../client/relay.error.js';
-import type { CountedCaller } from '../admin/caller.quota.js';
-import { SignInLimit } from '../admin/sign-in.limit.js';
+import type { CountedCaller } from '../http/caller.quota.js';
+import { SignInLimit } from '../http/sign-in.limit.js';
 import type { AddressReader } from '../http/client-address.js';
 import { RequestError } from '../http/request.error.js';
 import type { PortalLinks } from './portal.links.js';

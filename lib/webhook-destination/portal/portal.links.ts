@@ -1,7 +1,7 @@
 import { ArgumentError } from '../../common/relay.errors.js';
 import { isNonEmptyString } from '../../common/value.util.js';
-import type { AuditLog } from '../admin/audit.log.js';
-import { MAX_METADATA_VALUE } from '../metadata.rules.js';
+import type { AuditLog } from '../observe/audit.log.js';
+import { MAX_METADATA_VALUE } from '../entry.rules.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { EventCatalogue } from './event-catalogue.js';
 import type { PortalKeys } from './portal.keys.js';

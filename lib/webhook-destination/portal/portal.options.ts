@@ -2,7 +2,7 @@ import type { EventClass } from '../../common/event-class/event-definition.js';
 import { IfGiven, Must } from '../../common/options.rules.js';
 import { isPositiveInteger, isPositiveNumber } from '../../common/value.util.js';
 import { type DestinationRateLimit, isRateLimit } from '../dispatch/request-limit.js';
-import { isName } from '../name.rules.js';
+import { isName } from '../entry.rules.js';
 import type { PortalEvent } from './catalogue.options.js';
 
 /** Minimum length of the secret that signs links, in bytes. */

@@ -1,5 +1,5 @@
-import { sortCounts } from '../admin/api/destination-counts.js';
-import type { CountedCaller } from '../admin/caller.quota.js';
+import { sortCounts } from '../observe/destination-counts.js';
+import type { CountedCaller } from '../http/caller.quota.js';
 import { RequestError } from '../http/request.error.js';
 import type { MessageExplainer } from '../message.explainer.js';
 import type { QueueFigures } from '../observe/queue.figures.js';
@@ -43,7 +43,7 @@ export interface EndpointCounts {
 /** The deliveries to the endpoints of tenants. */
 export class TenantDeliveries {
   constructor(
-    private readonly queue: Pick<DeliveryQueue, 'list' | 'replay' | 'replayFound' | 'searches'>,
+    private readonly queue: Pick<DeliveryQueue, 'list' | 'replays' | 'searches'>,
     private readonly figures: Pick<QueueFigures, 'counts'>,
     private readonly explainer: Pick<MessageExplainer, 'endOf'>,
     private readonly manager: Pick<DestinationManager, 'documentOf'>,
@@ -102,7 +102,7 @@ export class TenantDeliveries {
   async replay(tenant: string, id: string): Promise<DeliveryRecord> {
     const record = await this.read(tenant, id);
     const { state } = record;
-    if (isReplayable(state) && (await this.queue.replay({ id: record.id, state })) > 0) return record;
+    if (isReplayable(state) && (await this.queue.replays.run({ id: record.id, state })) > 0) return record;
     throw new RequestError('delivery_not_replayed', 'the delivery is due, or is being sent', 'id');
   }
 
@@ -110,7 +110,7 @@ export class TenantDeliveries {
   replaySince({ name, createdAt, disabled }: DestinationEntry, since: number, caller: CountedCaller) {
     if (disabled) throw new RequestError('delivery_not_replayed', 'the endpoint is disabled: enable it first', 'id');
     const search = { destination: name, state: 'dead', acceptedFrom: latest(since, createdAt) } as const;
-    return this.queue.replayFound(search, MAX_REPLAYED, caller);
+    return this.queue.replays.runFound(search, MAX_REPLAYED, caller);
   }
 
   /** Counts the deliveries of an endpoint. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ArgumentError } from '../../common/relay.errors.js';
 import { parseJson } from '../../common/value.util.js';
 import type { AttemptRecord } from './attempt-record.interface.js';
-import type { DeliveryQuery, DeliveryRecord } from './delivery.interface.js';
+import type { Delivery, DeliveryQuery, DeliveryRecord } from './delivery.interface.js';
 import { type CheckedPage, type CheckedQuery, checkQuery } from './query.util.js';
 import { hasValue, mayHoldField, mayHoldText, type SearchedValue } from './searched-fields.js';
 
@@ -125,11 +125,6 @@ export function matchesAttempt({ status }: CheckedSearch, attempts: readonly Att
   return status === undefined || attempts.at(-1)?.results.some((result) => result.status === status) === true;
 }
 
-/** Whether a delivery has the release of a search. */
-export function matchesRelease({ release }: CheckedSearch, delivery: { release?: string | undefined }): boolean {
-  return release === undefined || delivery.release === release;
-}
-
 /** Has a search pause for as long as it works, so deliveries get half of the time. */
 export class SearchPace {
   private readonly end = performance.now() + PORTION_TIME;
@@ -157,12 +152,19 @@ export class SearchPace {
   }
 }
 
-/** Whether a record that its query has selected matches the rest of a search. */
-export function matchesRecord(search: CheckedSearch, record: DeliveryRecord): boolean {
-  const { acceptedAt, attempts, body } = record;
+/** Whether a delivery that its query has selected matches the rest of a search. */
+export function matchesRecord(
+  search: CheckedSearch,
+  {
+    acceptedAt,
+    release,
+    attempts,
+    body,
+  }: Pick<Delivery, 'acceptedAt' | 'release' | 'attempts'> & { body: string | Buffer },
+): boolean {
   return (
     acceptedAt >= search.acceptedFrom &&
-    matchesRelease(search, record) &&
+    release === (search.release ?? release) &&
     matchesAttempt(search, attempts) &&
     matchesBody(search, body)
   );

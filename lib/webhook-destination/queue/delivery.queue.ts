@@ -3,7 +3,6 @@ import { ignoreElements, merge, Observable, share, Subject, type Subscriber, typ
 import { createAsyncScope } from '../../client/async-scope.util.js';
 import { RelayError } from '../../client/relay.error.js';
 import { TransactionError } from '../../common/relay.errors.js';
-import type { TurnCaller } from '../../common/turns.js';
 import { NONE } from './delivery.factory.js';
 import {
   type Delivery,
@@ -12,16 +11,14 @@ import {
   type DeliveryQuery,
   type DeliveryRecord,
   isOpenNotice,
-  isReplayable,
   type KeptSince,
   type Lease,
   type NewDelivery,
   type OldestDelivery,
   type QueueCondition,
-  type ReplayableState,
   type SweptRecords,
 } from './delivery.interface.js';
-import type { DeliverySearch } from './delivery-search.js';
+import { DeliveryReplays } from './delivery.replays.js';
 import { DeliverySearches } from './delivery.searches.js';
 import { KeptRefusals } from './kept-refusals.js';
 import { LOG_PORTION, type LogStore } from './log-store.interface.js';
@@ -46,9 +43,6 @@ import { SettlementWriter } from './store/settlement.writer.js';
 export const NOT_IN_TRANSACTIONS =
   'this queue cannot record in a transaction of the application: use postgresQueue() in the database of the transaction';
 
-/** Deliveries that are replayed at a time, each by its id. */
-const REPLAYED = 200;
-
 /**
  * Stores accepted deliveries until they are settled, and keeps their records for the retention time. New deliveries go
  * to their consumer straight from memory, without being read back from the store, which one process has for itself or
@@ -61,6 +55,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
   readonly series: SeriesStore = this.store.series;
   /** Reads that take long, in turn. */
   readonly searches = new DeliverySearches(this.store);
+  readonly replays = new DeliveryReplays(this.searches, (query) => this.replayOnce(query));
   /** Keeps the messages that ingest has refused; usable while the queue is open. */
   readonly refusals = new KeptRefusals(this.store.logs, this.retention.refused);
   /** Stores logs, such as the activity; usable while the queue is open. */
@@ -257,41 +252,9 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return this.store.keptSince();
   }
 
-  /**
-   * Makes matching deliveries due now; those that are dead, unless the query has another state. A dead or delivered one
-   * gets a new retry window, and keeps its attempts; one that waits keeps its window. Queued ones and those being
-   * delivered are due already, so none of them is replayed. Resolves with their number.
-   */
-  async replay(query: DeliveryQuery): Promise<number> {
-    const checked = checkQuery(query);
-    const { state = 'dead', id } = checked;
-    if (!isReplayable(state)) return 0;
-    if (state === 'dead') return this.replayOnce({ ...checked, state });
-    if (id !== undefined) return this.replayOnce({ ...checked, state, id });
-    return (await this.replayFound({ ...query, state })).replayed;
-  }
-
-  /**
-   * Replays the deliveries that a search finds, in portions: those in its state by their ids, because one that is attempted
-   * meanwhile may be in the same state again. Resolves with their number.
-   *
-   * @param most maximum number of deliveries, the newest first; `more` says whether there may be others
-   * @param caller whose search it is; default: the process itself
-   */
-  async replayFound(
-    search: DeliverySearch & { state: ReplayableState },
-    most = Infinity,
-    caller?: TurnCaller,
-  ): Promise<{ replayed: number; more: boolean }> {
-    const { state } = search;
-    const ids: string[] = [];
-    await this.searches.visit(search, ({ id }) => ids.push(id) >= most, { caller });
-    let replayed = 0;
-    for (let start = 0; start < ids.length; start += REPLAYED) {
-      const portion = ids.slice(start, start + REPLAYED).map((id) => this.replayOnce({ state, id }));
-      replayed += (await Promise.all(portion)).reduce((sum, one) => sum + one, 0);
-    }
-    return { replayed, more: ids.length >= most };
+  /** As {@link DeliveryReplays.run}. */
+  replay(query: DeliveryQuery): Promise<number> {
+    return this.replays.run(query);
   }
 
   /** Makes deliveries of a removed destination due now that wait for their time; resolves with their number. */

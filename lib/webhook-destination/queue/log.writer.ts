@@ -1,6 +1,6 @@
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { KeptLog, LogStore } from './log-store.interface.js';
 
 /** Minimum time between two writes, in ms; those of the meantime are written together. */

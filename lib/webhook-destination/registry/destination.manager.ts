@@ -114,10 +114,11 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const generated = sharedSecret === null ? { sharedSecret: generateSecret(await this.schemeOf(name)) } : {};
     const given = Object(patch) === patch ? { ...patch, ...generated } : patch;
     const entry = await this.patch(name, given, FIELDS, (document) => {
-      const faults = [...findConcealedFaults(given, document.options), ...this.findTenantFaults(given, document)];
+      const { options } = document;
+      const faults = [...findConcealedFaults(given, options), ...this.registry.tenants.findFaults(options, given)];
       if (faults.length > 0) throw this.refusal(name, faults);
       const next = atNewUrl(given, document);
-      return findNewOrigin(given, document.options) === undefined ? next : { ...next, previous: undefined };
+      return findNewOrigin(given, options) === undefined ? next : { ...next, previous: undefined };
     });
     return withoutPrivateKey({ ...entry, ...generated });
   }
@@ -234,7 +235,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    * @throws {OptionsError} naming each invalid field and its rule
    */
   createForTenant(destination: NewDestination & { name: string }): Promise<DestinationEntry> {
-    return this.add(destination, { isTenants: true });
+    return this.add(destination, { followsTenant: true });
   }
 
   /**
@@ -282,7 +283,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
       ...shown,
       ...(sources && { sources }),
       origin,
-      tenant: origin === 'store' ? this.registry.tenantOf(document) : undefined,
+      tenant: origin === 'store' ? this.registry.tenants.of(options) : undefined,
       fault,
       urls: urls.map((url) => shownUrl(new URL(url))),
       headers: Object.keys(headers),
@@ -302,15 +303,6 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   private async schemeOf(name: string): Promise<SignatureScheme> {
     const entry = await this.get(name);
     return entry?.publicKey === undefined ? 'v1' : 'v1a';
-  }
-
-  /** Another tenant would see the deliveries and the secret of the one before. */
-  private findTenantFaults({ metadata }: DestinationPatch, document: Document): string[] {
-    const tenant = this.registry.tenantOf(document);
-    if (tenant === undefined || metadata === undefined) return [];
-    const next = { ...document, options: { ...document.options, metadata: metadata ?? {} } };
-    if (this.registry.tenantOf(next) === tenant) return [];
-    return ['metadata must keep the tenant: create another destination for another tenant'];
   }
 
   private changePauses(name: string, change: (pauses: Pause[]) => Pause[] | undefined): Promise<DestinationEntry> {

@@ -15,7 +15,7 @@ interface EntryDocument<T> {
   /** The secret or write key before the last rotation; `until` in ms since the epoch. */
   previous?: { value: string; until: number };
   /** Whether its tenant added it: it receives the messages of the tenant's sources, whatever `sources` says. */
-  isTenants?: boolean;
+  followsTenant?: boolean;
   /** Pauses of a destination, oldest first. */
   pauses?: Pause[];
   /** Time of an endpoint's first failure since its last success, in ms since the epoch. */
@@ -79,9 +79,9 @@ export const publicKeysOf = foundOnce(({ options, previous }: EntryDocuments['de
 }, new WeakMap());
 
 export function toLiveDestination(document: EntryDocuments['destination']): PausableDestination {
-  const { pauses = [], failingSince, disabled, isTenants } = document;
+  const { pauses = [], failingSince, disabled, followsTenant } = document;
   const live: PausableDestination = Object.assign(toDestinationOptions(document), { pauses, failingSince, disabled });
-  if (isTenants) live.sources = []; // the registry knows those of its tenant
+  if (followsTenant) live.sources = []; // the registry knows those of its tenant
   return live;
 }
 

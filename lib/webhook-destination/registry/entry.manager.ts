@@ -4,7 +4,7 @@ import type { OptionsError } from '../../common/options.error.js';
 import { ArgumentError, FieldError } from '../../common/relay.errors.js';
 import { inSlices } from '../../common/slices.util.js';
 import { isPositiveInteger } from '../../common/value.util.js';
-import { isName, NAME_LIMITS } from '../name.rules.js';
+import { isName, NAME_LIMITS } from '../entry.rules.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import { type EntryDocuments, invalidEntry } from './entry.document.js';
 import type { EntryQuery } from './registry-entry.interface.js';

@@ -10,7 +10,6 @@ import { findDestinationFaults } from '../dispatch/destination.rules.js';
 import type { PausableDestination } from '../dispatch/pause.util.js';
 import { SourceOptions } from '../ingest/source.options.js';
 import type { SourceRegistry } from '../ingest/source.registry.js';
-import type { PortalOptions } from '../portal/portal.options.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import type { RegistryOption } from './destination-registry.interface.js';
 import {
@@ -23,8 +22,8 @@ import {
   toLiveDestination,
   toLiveSource,
 } from './entry.document.js';
-import { MetadataIndex } from './metadata.index.js';
 import type { EntryOrigin } from './registry-entry.interface.js';
+import { Tenants } from './tenants.js';
 
 /** A source or destination, as this process has it. */
 export interface RegistryEntry<K extends RegistryKind = RegistryKind> {
@@ -58,7 +57,8 @@ export interface RegistrySettings {
   delivery: DeliveryOptions;
   registry?: RegistryOption;
   registrySecret?: string | string[];
-  portal?: PortalOptions | undefined;
+  /** Name of the tenant in the metadata of entries; only with the option `portal`. */
+  tenantKey?: string | undefined;
   /** Whether a write key is also a token of the admin API. */
   isAdminToken(key: string): boolean;
 }
@@ -100,8 +100,8 @@ export abstract class Registry {
   readonly #entries: Entries = { source: new Map(), destination: new Map() };
   readonly #settings: RegistrySettings;
   readonly #relay: RelayEntries;
-  /** The entries of each tenant; fixed destinations belong to none. Undefined without the option `portal`. */
-  private readonly tenants: Record<RegistryKind, MetadataIndex> | undefined;
+  /** The entries of each tenant; fixed destinations belong to none. */
+  readonly tenants: Tenants;
 
   constructor(settings: RegistrySettings, relay: RelayEntries) {
     this.#settings = settings;
@@ -110,10 +110,8 @@ export abstract class Registry {
       source: fixedEntries('source', settings.sources),
       destination: fixedEntries('destination', settings.destinations),
     };
-    if (!settings.portal) return;
-    const { tenant } = settings.portal;
-    this.tenants = { source: new MetadataIndex(tenant), destination: new MetadataIndex(tenant) };
-    for (const source of settings.sources) this.tenants.source.put(source.name, source);
+    this.tenants = new Tenants(settings.tenantKey);
+    for (const source of settings.sources) this.tenants.put('source', source.name, source);
   }
 
   /** Resolves once all entries are in use. */
@@ -145,17 +143,16 @@ export abstract class Registry {
    * Fixed destinations belong to no tenant.
    */
   namesWith(kind: RegistryKind, metadata: Record<string, string>): string[] {
-    const index = this.tenants?.[kind];
-    const tenant = index?.valueOf({ metadata });
-    if (!index || tenant === undefined) return this.names(kind);
-    const fixed = kind === 'destination' ? [...this.#fixed.destination.keys()] : [];
-    return fixed.length === 0 ? index.find(tenant) : [...new Set([...index.find(tenant), ...fixed])].sort();
+    const tenant = this.tenants.of({ metadata });
+    if (tenant === undefined) return this.names(kind);
+    const own = this.tenants.find(kind, tenant);
+    return kind === 'source' ? own : [...new Set([...own, ...this.#fixed.destination.keys()])].sort();
   }
 
   /** Returns a destination as the relay uses it: one that its tenant added has the present sources of the tenant. */
   toLive(document: EntryDocuments['destination']): PausableDestination {
     const live = toLiveDestination(document);
-    live.tenant = this.tenantOf(document);
+    live.tenant = this.tenants.of(document.options);
     live.sources = this.presentSources(document) ?? live.sources;
     return live;
   }
@@ -165,14 +162,9 @@ export abstract class Registry {
    * other destination, which declares its own.
    */
   presentSources(document: EntryDocuments['destination']): string[] | undefined {
-    if (!document.isTenants) return undefined;
-    const tenant = this.tenantOf(document);
-    return tenant === undefined ? [] : this.tenants!.source.find(tenant);
-  }
-
-  /** Returns the tenant that a stored destination belongs to; undefined without the option `portal`. */
-  tenantOf({ options }: EntryDocuments['destination']): string | undefined {
-    return this.tenants?.destination.valueOf(options);
+    if (!document.followsTenant) return undefined;
+    const tenant = this.tenants.of(document.options);
+    return tenant === undefined ? [] : this.tenants.find('source', tenant);
   }
 
   /** Returns the names of all entries, sorted. */
@@ -220,16 +212,12 @@ export abstract class Registry {
 
   /** Indexes an entry by its tenant. If it is a source, the tenant's endpoints receive its messages from now on. */
   protected index(kind: RegistryKind, name: string, options: object | undefined): void {
-    const index = this.tenants?.[kind];
-    if (!index || this.#fixed[kind].has(name)) return;
-    const before = index.of(name);
-    index.put(name, options);
-    const after = index.of(name);
-    if (kind === 'destination' || before === after) return;
-    const tenants = [before, after].filter((tenant) => tenant !== undefined);
-    for (const endpoint of tenants.flatMap((tenant) => this.tenants!.destination.find(tenant))) {
+    if (this.#fixed[kind].has(name)) return;
+    const changed = this.tenants.put(kind, name, options);
+    if (kind === 'destination') return;
+    for (const endpoint of changed.flatMap((tenant) => this.tenants.find('destination', tenant))) {
       const live = this.held('destination', endpoint)?.live;
-      if (live?.isTenants) this.use('destination', live);
+      if (live?.followsTenant) this.use('destination', live);
     }
   }
 
@@ -243,8 +231,9 @@ export abstract class Registry {
     } else if (kind === 'source') {
       this.#relay.source.put(toLiveSource(document as EntryDocuments['source']));
     } else {
-      if (!this.tenants && (document as EntryDocuments['destination']).isTenants) this.logger.once(WITHOUT_PORTAL);
-      this.#relay.destination.put(this.toLive(document as EntryDocuments['destination']));
+      const destination = document as EntryDocuments['destination'];
+      if (destination.followsTenant && this.tenants.key === undefined) this.logger.once(WITHOUT_PORTAL);
+      this.#relay.destination.put(this.toLive(destination));
     }
   }
 

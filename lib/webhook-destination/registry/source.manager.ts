@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 import type { SourceOptions } from '../ingest/source.options.js';
-import { isMetadata } from '../metadata.rules.js';
+import { isMetadata } from '../entry.rules.js';
 import { EntryManager, type PatchRules, type ReadableEntry } from './entry.manager.js';
 import type { CreatedSource, SourceEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';

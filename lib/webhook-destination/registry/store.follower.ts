@@ -3,7 +3,7 @@ import { firstValueFrom, type Observable, Subject, type Subscription, timeout } 
 import { errorMessage } from '../../client/error.util.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { QueueUnavailableError } from '../../common/relay.errors.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import type { RecordKind, RegistryRecord, RegistryStore } from '../queue/registry-store.interface.js';
 
 /** Interval between reads that no signal requested, in ms. */

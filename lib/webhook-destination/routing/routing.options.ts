@@ -2,7 +2,7 @@ import { MESSAGE_TYPES, type MessageType } from '../../client/message/message.in
 import { isMessageType } from '../../client/message/message.rules.js';
 import { IfGiven, Must, MustBeBoolean, MustIfPresent } from '../../common/options.rules.js';
 import { isNonEmptyString } from '../../common/value.util.js';
-import { isName, NAME_LIMITS } from '../name.rules.js';
+import { isName, NAME_LIMITS } from '../entry.rules.js';
 import { areEventPatterns, MAX_PATTERN_LENGTH, MAX_PATTERNS } from './event-filter.js';
 
 const INTEGRATION = 'be a non-empty string other than All';

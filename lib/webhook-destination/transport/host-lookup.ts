@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import { isLocalhost, LOCALHOST_ADDRESSES } from '../network.util.js';
 
 /** Wait for the first answer of a server, in ms; doubled for each further try. */

@@ -6,7 +6,7 @@ import { type buildConnector, Client, type Dispatcher } from 'undici/index.js';
 import { environmentProxy } from '../../client/delivery/proxy-environment.util.js';
 import { errorMessage } from '../../client/error.util.js';
 import { RelayError } from '../../client/relay.error.js';
-import { within } from '../../common/time.util.js';
+import { within } from '../../common/promise.util.js';
 import { type ConnectionOptions, ENVIRONMENT } from './connection.options.js';
 import { guardedConnector, verifyingConnector } from './guarded.connector.js';
 import { EVERYWHERE, NetworkPolicy } from './network.policy.js';

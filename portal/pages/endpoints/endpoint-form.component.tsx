@@ -4,7 +4,7 @@ import type { Change } from '../../../dashboard/api/change.hook.js';
 import { toFieldFaults } from '../../../dashboard/api/field-faults.util.js';
 import { TextField } from '../../../dashboard/components/field.component.js';
 import { Form } from '../../../dashboard/components/form.component.js';
-import { ChangeActions } from '../../components/change-actions.component.js';
+import { ChangeActions } from '../../components/form.dialog.js';
 import { ChoiceField } from '../../components/choice-field.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { words } from '../../words/words.js';

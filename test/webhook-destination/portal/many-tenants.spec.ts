@@ -21,7 +21,7 @@ describe.each(onFastify)('A portal of 10,000 tenants with 3 endpoints each', ({ 
         const name = `tenant-${tenant}/${index}`;
         const metadata = { tenant: `tenant-${tenant}` };
         const options = { name, urls: ['https://receiver.example/hook'], sources: ['shop'], metadata };
-        const document = JSON.stringify({ options, createdAt: 1, updatedAt: 1, isTenants: true, layout: 1 });
+        const document = JSON.stringify({ options, createdAt: 1, updatedAt: 1, followsTenant: true, layout: 1 });
         await queue.registry.write({ kind: 'destination', name, document }, 0);
       }
     }

@@ -1,6 +1,17 @@
-import type { AuditEntry } from '../audit.log.js';
-import { shorten } from '../audit.log.js';
-import { digestUsers, isOf, type UserDigests } from './user.digest.js';
+import { createHmac, randomBytes } from 'node:crypto';
+
+import { type AuditEntry, shorten } from '../../observe/audit.log.js';
+
+/** Digests of users, from which their ids cannot be read. */
+interface UserDigests {
+  /** Random key of these digests: those of one user in two entries differ. */
+  key: string;
+  /** All digests in a row, each of {@link LENGTH} characters. */
+  digests: string;
+}
+
+/** Length of a digest in characters: 132 bits. */
+const LENGTH = 22;
 
 /** An entry as it is stored. */
 export interface KeptEntry extends Omit<AuditEntry, 'userIds'> {
@@ -57,4 +68,20 @@ export function isAbout({ what, who, target, userId }: ActivityQuery, entry: Kep
 function resultOf({ action, details }: Omit<KeptEntry, 'users'>): ActivityResult {
   if (action.endsWith('.refused')) return 'refused';
   return action === 'change.failed' || details?.failed !== undefined ? 'failed' : 'done';
+}
+
+function digestUsers(userIds: string[]): UserDigests {
+  const key = randomBytes(16).toString('base64url');
+  return { key, digests: userIds.map((userId) => digest(key, userId)).join('') };
+}
+
+/** Whether a user is one of those digested. */
+function isOf({ key, digests }: UserDigests, userId: string): boolean {
+  const own = digest(key, userId);
+  for (let start = 0; start < digests.length; start += LENGTH) if (digests.startsWith(own, start)) return true;
+  return false;
+}
+
+function digest(key: string, userId: string): string {
+  return createHmac('sha256', key).update(userId).digest('base64url').slice(0, LENGTH);
 }

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Observable, Subscription } from 'rxjs';
 
+import type { AuditEntry } from '../../observe/audit.log.js';
 import { createLogId, type KeptLog, type LogStore, toIdStart } from '../../queue/log-store.interface.js';
 import { LogWriter } from '../../queue/log.writer.js';
-import type { AuditEntry } from '../audit.log.js';
 import { type ActivityEntry, type ActivityQuery, type KeptEntry, isAbout, toEntry, toKept } from './activity.entry.js';
 import { isRefusal, RefusalCounter } from './refusal.counter.js';
 

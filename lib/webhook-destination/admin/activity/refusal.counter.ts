@@ -1,5 +1,5 @@
+import type { AuditEntry } from '../../observe/audit.log.js';
 import { createLogId } from '../../queue/log-store.interface.js';
-import type { AuditEntry } from '../audit.log.js';
 import { type KeptEntry, toKept } from './activity.entry.js';
 
 /** Time for which refusals of one caller are one entry, in ms. */

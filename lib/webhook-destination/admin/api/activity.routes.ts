@@ -1,9 +1,9 @@
+import { PAGE_FIELDS } from '../../http/query.reader.js';
 import { RequestError } from '../../http/request.error.js';
 import { isLogId } from '../../queue/log-store.interface.js';
 import type { ActivityQuery } from '../activity/activity.entry.js';
 import type { AdminProcess } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
-import { PAGE_FIELDS } from './query.reader.js';
 
 const SEARCH_FIELDS: Record<string, string> = {
   what: 'an action, such as user.delete, or its beginning up to a dot, such as destination',

@@ -12,7 +12,7 @@ import { McpRoute } from '../mcp/mcp.routes.js';
 import { activityRoutes } from './activity.routes.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { ApiEndpoint } from './api.endpoint.js';
-import { describeRoute } from './api.route.js';
+import { ANSWERS } from './api.route.js';
 import { attentionRoute } from './attention.routes.js';
 import { DELETION_ROUTE, deletionRoutes } from './deletion.routes.js';
 import { deliveryRoutes } from './delivery.routes.js';
@@ -32,9 +32,6 @@ const DASHBOARD_PATH = '/relay';
 
 /** Path of the API. */
 const API_PATH = `${DASHBOARD_PATH}/api`;
-
-/** Divides a URL at the path of the API, which a global prefix may precede. */
-const AFTER_API_PATH = new RegExp(`${API_PATH}/(.*)`, 's');
 
 /** The admin routes of one module: `POST /<prefix>/delete`, the API with its live feed and its figures, the dashboard. */
 export class AdminApi {
@@ -87,14 +84,7 @@ export class AdminApi {
     this.endpoint = new ApiEndpoint(routes, own.deletion, gate, own.audit);
     const handleDeletion: Answerer = (...exchange) => this.endpoint.handleDeletion(...exchange);
     this.deletion = { ...DELETION_ROUTE, path: `/${own.prefix}/delete`, handle: handleDeletion };
-    this.routes = routes.map((route) => ({
-      ...describeRoute(route),
-      path: `${API_PATH}/${route.path}`,
-      handle: (request, ...others) => {
-        const [, target = ''] = (request.url ?? '').split(AFTER_API_PATH, 2);
-        return this.endpoint.handle(target, request, ...others);
-      },
-    }));
+    this.routes = this.endpoint.controllerRoutes(API_PATH, 'relay', ANSWERS);
   }
 
   /**

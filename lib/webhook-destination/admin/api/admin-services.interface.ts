@@ -3,16 +3,16 @@ import type { Observable } from 'rxjs';
 import type { Metric } from '../../../common/telemetry/metric.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
 import type { Acceptance, Refusal } from '../../ingest/ingest.result.js';
-import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/delivery.interface.js';
-import type { ResubmissionRequest, ResubmissionResult } from '../../queue/kept-refusals.js';
-import type { DeliveryQueue } from '../../queue/delivery.queue.js';
+import type { AuditLog } from '../../observe/audit.log.js';
 import type { QueueFigures } from '../../observe/queue.figures.js';
 import type { PortalLinks } from '../../portal/portal.links.js';
+import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/delivery.interface.js';
+import type { DeliveryQueue } from '../../queue/delivery.queue.js';
+import type { ResubmissionRequest, ResubmissionResult } from '../../queue/kept-refusals.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import type { SourceManager } from '../../registry/source.manager.js';
 import type { ActivityLog } from '../activity/activity.log.js';
 import type { DeletionReceipts } from '../activity/deletion-receipts.js';
-import type { AuditLog } from '../audit.log.js';
 import type { UserDeletion } from '../user-deletion.js';
 
 /** Operations of `WebhookDestinationService` that the API uses. */

@@ -2,19 +2,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { errorMessage } from '../../../client/error.util.js';
 import { parseBody, readBody } from '../../http/body.reader.js';
+import type { CountedCaller } from '../../http/caller.quota.js';
 import type { PlatformPair } from '../../http/http.mount.js';
-import { RequestError } from '../../http/request.error.js';
-import { toRefusal } from '../admin.errors.js';
+import { checkContentType, divide, JsonEndpoint, readObject } from '../../http/json.endpoint.js';
+import { QueryReader } from '../../http/query.reader.js';
+import { siteOf } from '../../http/request-site.util.js';
+import { RequestError, toRefusal } from '../../http/request.error.js';
+import type { AuditLog } from '../../observe/audit.log.js';
 import { type AdminGate, checkAccess } from '../admin.gate.js';
 import type { AdminAccess, AdminCaller } from '../admin.options.js';
-import type { AuditLog } from '../audit.log.js';
-import { type CountedCaller, toCounted } from '../caller.quota.js';
-import { siteOf } from '../request-site.util.js';
 import { type ApiCaller, toTarget } from '../mcp/api-caller.interface.js';
 import type { AdminProcess } from './admin-services.interface.js';
 import type { ApiRequest, ApiRoute } from './api.route.js';
-import { checkContentType, divide, JsonEndpoint, readObject } from './json.endpoint.js';
-import { QueryReader } from './query.reader.js';
 
 /** Caller of the routes that anyone may use. */
 const NOBODY: AdminCaller = { access: 'read', by: 'token' };
@@ -48,11 +47,6 @@ export class ApiEndpoint extends JsonEndpoint<ApiRoute> {
     super(routes, 'WebhookDestinationAdmin');
   }
 
-  /**
-   * Answers a request to the API. Never rejects.
-   *
-   * @param target path below the base, with the query
-   */
   handle(target: string, request: IncomingMessage, response: ServerResponse, platform: PlatformPair): Promise<void> {
     const [path, query] = divide(target);
     const found = this.find(request.method, path);
@@ -168,6 +162,11 @@ export class ApiEndpoint extends JsonEndpoint<ApiRoute> {
     const details = { code: refusal.code, route };
     this.recorderOf(request, subject)({ action: 'change.failed', target, userIds, details });
   }
+}
+
+/** Returns how a caller is counted: requests with the same sign-in, access and user from one address are of one caller. */
+function toCounted({ by, user, access }: AdminCaller, address: string): CountedCaller {
+  return { access, key: JSON.stringify([by, access, user, address]) };
 }
 
 function subjectOf({ method, path, access }: ApiRoute, { userId, ...params }: Record<string, string>): Subject {

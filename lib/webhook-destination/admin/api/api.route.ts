@@ -2,14 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { Observable } from 'rxjs';
 
-import { type ControllerRoute, operationIdOf, type Schema } from '../../http/route.controller.js';
+import type { CountedCaller } from '../../http/caller.quota.js';
+import type { JsonRoute } from '../../http/json.endpoint.js';
+import type { QueryReader } from '../../http/query.reader.js';
+import type { Schema } from '../../http/route.controller.js';
+import type { AuditEntry } from '../../observe/audit.log.js';
 import type { AdminAccess, AdminCaller } from '../admin.options.js';
-import type { AuditEntry } from '../audit.log.js';
-import type { CountedCaller } from '../caller.quota.js';
-import type { QueryReader } from './query.reader.js';
 
 /** Descriptions of the responses of every route. */
-const ANSWERS: Record<number, string> = {
+export const ANSWERS: Record<number, string> = {
   200: 'Done',
   400: 'A field breaks a rule; the answer names both',
   401: 'The caller is not authenticated',
@@ -37,7 +38,7 @@ export interface ApiRequest {
 }
 
 /** A route of the API. Its path is below `/relay/api`; without `query`, the query is ignored. */
-export interface ApiRoute extends Pick<ControllerRoute, 'method' | 'path' | 'summary' | 'query' | 'schema'> {
+export interface ApiRoute extends JsonRoute {
   /** Access that the caller needs; `'anyone'` for the routes that sign in and out. */
   access: AdminAccess | 'anyone';
   /** Returns the body of the answer, or undefined if the handler answers by itself. */
@@ -60,21 +61,7 @@ export function changeRoute(
   path: string,
   summary: string,
   handle: ApiRoute['handle'],
-  schema?: Schema,
+  schema: Schema | undefined = method === 'DELETE' ? undefined : { type: 'object' },
 ): ApiRoute {
   return { method, path, access: 'write', summary, handle, schema };
-}
-
-/** Returns what the application's OpenAPI document has of a route. */
-export function describeRoute(route: ApiRoute): Omit<ControllerRoute, 'handle' | 'path'> {
-  const { method, summary, query, schema } = route;
-  return {
-    method,
-    summary,
-    operationId: operationIdOf('relay', route),
-    authorization: 'Bearer',
-    schema: schema ?? (method === 'POST' || method === 'PATCH' ? { type: 'object' } : undefined),
-    query,
-    answers: ANSWERS,
-  };
 }

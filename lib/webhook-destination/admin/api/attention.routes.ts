@@ -1,5 +1,5 @@
+import type { CountedCaller } from '../../http/caller.quota.js';
 import type { DestinationEntry } from '../../registry/registry-entry.interface.js';
-import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 import type { DestinationFigures, DestinationHealth } from './destination.figures.js';

@@ -1,10 +1,10 @@
+import { PAGE_FIELDS } from '../../http/query.reader.js';
 import { RequestError } from '../../http/request.error.js';
 import type { DeliveryRecord, KeptSince } from '../../queue/delivery.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { countDeliveries } from './delivery-count.js';
 import { readPage, readSearch, SEARCH_FIELDS, showDelivery, showPortion } from './delivery.view.js';
-import { PAGE_FIELDS } from './query.reader.js';
 import type { ReplayJobs } from './replay.jobs.js';
 import { readState, STATES_TEXT } from './replay.request.js';
 import { findByText } from './text-search.js';

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { parseJson } from '../../../common/value.util.js';
-import { DEAD_REASONS } from '../../queue/dead-reasons.js';
-import { DELIVERY_STATES, type DeliveryRecord } from '../../queue/delivery.interface.js';
-import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
-import { withoutAnswers } from '../../queue/kept-answers.util.js';
+import type { QueryReader } from '../../http/query.reader.js';
 import { RequestError } from '../../http/request.error.js';
+import { DEAD_REASONS } from '../../queue/dead-reasons.js';
+import type { DeliveryPortion, DeliverySearch } from '../../queue/delivery-search.js';
+import { DELIVERY_STATES, type DeliveryRecord } from '../../queue/delivery.interface.js';
+import { withoutAnswers } from '../../queue/kept-answers.util.js';
 import { isSearchable } from '../../search.options.js';
-import type { QueryReader } from './query.reader.js';
 
 /** Deliveries converted without a pause: parsing ten bodies of the maximum size takes about 4 ms. */
 const UNPAUSED = 10;

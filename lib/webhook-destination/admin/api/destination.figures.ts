@@ -1,6 +1,6 @@
+import { sortCounts, type StateCounts } from '../../observe/destination-counts.js';
 import { type RelaySeries, type SeriesPoint, sumOf } from '../../observe/relay-series.js';
 import type { AdminProcess } from './admin-services.interface.js';
-import { sortCounts, type StateCounts } from './destination-counts.js';
 
 /** Period of a destination's recent outcomes, in ms. */
 const RECENT = 60 * 60_000;

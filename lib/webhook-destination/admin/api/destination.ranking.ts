@@ -1,7 +1,7 @@
+import type { CountedCaller } from '../../http/caller.quota.js';
+import { sortCounts } from '../../observe/destination-counts.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
-import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess } from './admin-services.interface.js';
-import { sortCounts } from './destination-counts.js';
 import { type DestinationFigures, openOf, readDestinationFigures } from './destination.figures.js';
 
 /** Orders of the list of destinations; those of the same rank are sorted by name. */

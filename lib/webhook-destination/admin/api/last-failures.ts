@@ -1,9 +1,9 @@
 import type { Observable, Subscription } from 'rxjs';
 
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
+import type { CountedCaller } from '../../http/caller.quota.js';
 import type { UrlResult } from '../../queue/attempt-record.interface.js';
 import type { DeliveryQueue } from '../../queue/delivery.queue.js';
-import type { CountedCaller } from '../caller.quota.js';
 
 /** Destinations whose last failure is remembered, those that failed last. */
 const MAX_REMEMBERED = 1_000;

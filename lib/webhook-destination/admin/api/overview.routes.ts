@@ -1,15 +1,15 @@
 import type { Metric } from '../../../common/telemetry/metric.js';
-import { PROMETHEUS_TYPE, toPrometheusText } from '../../observe/prometheus.text.js';
-import { firstAcceptedAt } from '../../observe/queue.figures.js';
 import { acceptsGzip, compress } from '../../http/gzip.util.js';
 import { RequestError } from '../../http/request.error.js';
+import { summarize } from '../../observe/destination-counts.js';
+import { PROMETHEUS_TYPE, toPrometheusText } from '../../observe/prometheus.text.js';
+import { firstAcceptedAt } from '../../observe/queue.figures.js';
 import { COUNTERS, type RelaySeries, sumOf } from '../../observe/relay-series.js';
 import { SERIES_TIME } from '../../observe/series.writer.js';
 import { LIVE_FILTERS, LIVE_KINDS, type LiveFilter } from '../live/live.event.js';
 import type { LiveFeed } from '../live/live.feed.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
-import { summarize } from './destination-counts.js';
 
 /** Period of the overview's rates, in ms. */
 const RECENT = 5 * 60_000;

@@ -1,10 +1,10 @@
+import { PAGE_FIELDS, type QueryReader } from '../../http/query.reader.js';
 import { refuseFields, RequestError } from '../../http/request.error.js';
 import type { Schema } from '../../http/route.controller.js';
-import type { RefusalFilter } from '../../queue/kept-refusals.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
+import type { RefusalFilter } from '../../queue/kept-refusals.js';
 import type { AdminProcess } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
-import { PAGE_FIELDS, type QueryReader } from './query.reader.js';
 
 /** Maximum number of ids in a request. */
 const MAX_IDS = 1_000;

@@ -1,15 +1,15 @@
+import type { CountedCaller } from '../../http/caller.quota.js';
+import { PAGE_FIELDS, type QueryReader } from '../../http/query.reader.js';
 import { RequestError } from '../../http/request.error.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
 import type { DestinationManager, NewDestination } from '../../registry/destination.manager.js';
 import { originOf } from '../../registry/new-origin.rules.js';
 import type { EntryQuery } from '../../registry/registry-entry.interface.js';
 import type { NewSource, SourceManager } from '../../registry/source.manager.js';
-import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRequest, type ApiRoute, changeRoute, readRoute } from './api.route.js';
 import { readDestinationFigures, readEach } from './destination.figures.js';
 import { DESTINATION_ORDERS, type DestinationRanking } from './destination.ranking.js';
-import { PAGE_FIELDS, type QueryReader } from './query.reader.js';
 
 /** Maximum number of entries in an answer with figures. */
 const MAX_WITH_FIGURES = 50;

@@ -1,10 +1,10 @@
 import { isPlainObject } from '../../../client/message/message.rules.js';
 import { isWholeNumber } from '../../../common/value.util.js';
+import { QueryReader } from '../../http/query.reader.js';
 import { RequestError } from '../../http/request.error.js';
-import { type DeliveryState, isReplayable, type ReplayableState } from '../../queue/delivery.interface.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
+import { type DeliveryState, isReplayable, type ReplayableState } from '../../queue/delivery.interface.js';
 import { readSearch, SEARCH_FIELDS } from './delivery.view.js';
-import { QueryReader } from './query.reader.js';
 import type { ReplayRequest } from './replay.jobs.js';
 
 /** Maximum number of deliveries in one replay. */

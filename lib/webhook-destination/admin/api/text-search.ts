@@ -1,8 +1,8 @@
+import type { CountedCaller } from '../../http/caller.quota.js';
 import { RequestError } from '../../http/request.error.js';
-import type { DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
+import type { DeliveryRecord } from '../../queue/delivery.interface.js';
 import type { NamedEntry } from '../../registry/entry.manager.js';
-import type { CountedCaller } from '../caller.quota.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { showPortion } from './delivery.view.js';
 import type { ReplayJobs, ReplayProgress } from './replay.jobs.js';

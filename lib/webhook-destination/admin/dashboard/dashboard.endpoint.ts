@@ -4,9 +4,9 @@ import { LimitedLogger } from '../../../common/limited.logger.js';
 import { admitRequest, answerError } from '../../http/answer.util.js';
 import type { PlatformPair } from '../../http/http.mount.js';
 import { PageFiles } from '../../http/page.files.js';
-import { toRefusal } from '../admin.errors.js';
+import { removeCors } from '../../http/request-site.util.js';
+import { toRefusal } from '../../http/request.error.js';
 import type { AdminGate } from '../admin.gate.js';
-import { removeCors } from '../request-site.util.js';
 import { dashboardAssets } from './dashboard-assets.source.js';
 
 /** Content security policy: files and requests of the page's own origin only, and no inline scripts or styles. */

@@ -5,12 +5,12 @@ import { map, mergeMap } from 'rxjs/operators';
 
 import { ClosedError } from '../../../common/relay.errors.js';
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
-import type { Acceptance } from '../../ingest/ingest.result.js';
+import { CallerQuota, type CountedCaller } from '../../http/caller.quota.js';
 import { RequestError } from '../../http/request.error.js';
-import { CallerQuota, type CountedCaller } from '../caller.quota.js';
+import type { Acceptance } from '../../ingest/ingest.result.js';
 import type { PeerChannel } from '../../queue/peer-channel.interface.js';
-import { type LiveEvent, type LiveFilter, toMessageEvents, toOutcomeEvent } from './live.event.js';
 import { EventStream } from './event-stream.js';
+import { type LiveEvent, type LiveFilter, toMessageEvents, toOutcomeEvent } from './live.event.js';
 import { LivePeers } from './live.peers.js';
 
 /** Maximum number of streams per process. */

@@ -18,6 +18,7 @@ export class McpRoute {
     method: 'POST',
     path: 'mcp',
     access: 'read',
+    schema: { type: 'object' },
     summary: 'Tools for an AI assistant: Model Context Protocol, Streamable HTTP, without sessions and streams',
     handle: (request) => this.handle(request),
   };

@@ -1,4 +1,4 @@
-import { PAGE_FIELDS } from '../../admin/api/query.reader.js';
+import { PAGE_FIELDS } from '../../http/query.reader.js';
 import { SHOWN_STATES, type ShownState } from '../delivery.view.js';
 import type { TenantDeliveries } from '../tenant.deliveries.js';
 import type { TenantEndpoints } from '../tenant.endpoints.js';

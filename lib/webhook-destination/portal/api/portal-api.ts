@@ -1,7 +1,7 @@
 import type { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
 
 import { OptionsError } from '../../../common/options.error.js';
-import type { AuditLog } from '../../admin/audit.log.js';
+import type { AuditLog } from '../../observe/audit.log.js';
 import type { AddressReader } from '../../http/client-address.js';
 import { below, claimPath, pathOf, serveBeforeRoutes, withGlobalPrefix } from '../../http/http.mount.js';
 import type { ControllerRoute } from '../../http/route.controller.js';
@@ -24,14 +24,11 @@ import { deliveryRoutes } from './delivery.routes.js';
 import { endpointRoutes } from './endpoint.routes.js';
 import { eventRoutes } from './event.routes.js';
 import { PortalEndpoint } from './portal.endpoint.js';
-import { describePortalRoute } from './portal.route.js';
-
-/** Divides a URL at the path of the API, which a global prefix may precede. */
-const AFTER_API_PATH = new RegExp(`${PORTAL_PATH}/api/(.*)`, 's');
+import { ANSWERS } from './portal.route.js';
 
 /** The steps of this process, as far as the portal uses them. */
 export interface PortalProcess {
-  readonly queue: Pick<DeliveryQueue, 'list' | 'replay' | 'replayFound' | 'searches'>;
+  readonly queue: Pick<DeliveryQueue, 'list' | 'replays' | 'searches'>;
   readonly figures: Pick<QueueFigures, 'counts'>;
   readonly explainer: Pick<MessageExplainer, 'endOf'>;
   readonly destinationManager: DestinationManager;
@@ -67,16 +64,8 @@ export class PortalApi {
     ];
     this.endpoint = new PortalEndpoint(routes, this.gate, audit);
     this.page = new PortalPageEndpoint(options, new PublicKeySet(manager));
-    const ofApi = routes.map((route): ControllerRoute => {
-      const path = `${PORTAL_PATH}/api/${route.path}`;
-      const handle: ControllerRoute['handle'] = (request, response) => {
-        const [, target = ''] = (request.url ?? '').split(AFTER_API_PATH, 2);
-        return this.endpoint.handle(target, request, response);
-      };
-      return { ...describePortalRoute(route), path, handle };
-    });
     this.routes = [
-      ...ofApi,
+      ...this.endpoint.controllerRoutes(`${PORTAL_PATH}/api`, 'relay_portal', ANSWERS),
       {
         method: 'GET',
         path: `${PORTAL_PATH}/jwks.json`,

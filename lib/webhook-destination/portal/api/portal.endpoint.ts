@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { checkContentType, divide, JsonEndpoint, readObject } from '../../admin/api/json.endpoint.js';
-import { QueryReader } from '../../admin/api/query.reader.js';
-import type { AuditLog } from '../../admin/audit.log.js';
+import { checkContentType, divide, JsonEndpoint, readObject } from '../../http/json.endpoint.js';
+import { QueryReader } from '../../http/query.reader.js';
+import type { AuditLog } from '../../observe/audit.log.js';
 import { RateLimiter } from '../../http/rate.limiter.js';
 import { refuseUntil, RequestError } from '../../http/request.error.js';
 import { type PortalCaller, type PortalGate, toCountedTenant } from '../portal.gate.js';
@@ -34,11 +34,6 @@ export class PortalEndpoint extends JsonEndpoint<PortalRoute> {
     super(routes, 'WebhookDestinationPortal');
   }
 
-  /**
-   * Never rejects.
-   *
-   * @param target path below the base, with the query
-   */
   handle(target: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path, query] = divide(target);
     const found = this.find(request.method, path);

@@ -1,6 +1,6 @@
 import { isWebhookUrl } from '../../dispatch/destination.options.js';
 import { refuseFields, RequestError } from '../../http/request.error.js';
-import { MAX_METADATA_VALUE } from '../../metadata.rules.js';
+import { MAX_METADATA_VALUE } from '../../entry.rules.js';
 import type { SignatureScheme } from '../../receiver/webhook-secret.rules.js';
 
 /** Maximum length of a URL, in characters. */

@@ -1,12 +1,13 @@
-import type { QueryReader } from '../../admin/api/query.reader.js';
-import type { AuditEntry } from '../../admin/audit.log.js';
-import type { CountedCaller } from '../../admin/caller.quota.js';
-import { type ControllerRoute, operationIdOf, type Schema } from '../../http/route.controller.js';
+import type { JsonRoute } from '../../http/json.endpoint.js';
+import type { QueryReader } from '../../http/query.reader.js';
+import type { AuditEntry } from '../../observe/audit.log.js';
+import type { CountedCaller } from '../../http/caller.quota.js';
+import type { Schema } from '../../http/route.controller.js';
 import type { PortalCaller } from '../portal.gate.js';
 import type { PortalAccess } from '../portal.token.js';
 
 /** Descriptions of the responses of every route. */
-const ANSWERS: Record<number, string> = {
+export const ANSWERS: Record<number, string> = {
   200: 'Done',
   400: 'A field breaks a rule; the answer names both',
   401: 'No token, a wrong one, or one of a link that has expired or was revoked',
@@ -31,25 +32,9 @@ export interface PortalRequest {
 }
 
 /** A route of the portal's API. Its path is below `/relay/portal/api`. */
-export interface PortalRoute extends Pick<ControllerRoute, 'method' | 'path' | 'summary' | 'query' | 'schema'> {
+export interface PortalRoute extends JsonRoute {
   access: PortalAccess;
   /** Schema of the answer. */
   answer: Schema;
   handle: (request: PortalRequest) => object | Promise<object>;
-}
-
-/** Returns what the application's OpenAPI document has of a route. */
-export function describePortalRoute(route: PortalRoute): Omit<ControllerRoute, 'handle'> {
-  const { method, path, summary, query, schema, answer } = route;
-  return {
-    method,
-    path,
-    summary,
-    operationId: operationIdOf('relay_portal', route),
-    authorization: 'Bearer',
-    schema,
-    query,
-    answers: ANSWERS,
-    answer,
-  };
 }

@@ -6,7 +6,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { memoryQueue } from 'nestjs-analytics-relay';
 import { describe, expect, it, vi } from 'vitest';
 
-import { AnswerLimit } from '../../../../lib/webhook-destination/admin/api/answer.limit.js';
+import { AnswerLimit } from '../../../../lib/webhook-destination/http/answer.limit.js';
 import { type Afterwards, useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
 import { waitFor } from '../../../support/wait-for.js';

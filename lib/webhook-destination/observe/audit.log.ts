@@ -1,7 +1,6 @@
 import { Subject } from 'rxjs';
 
 import { LimitedLogger } from '../../common/limited.logger.js';
-import type { AdminCaller } from './admin.options.js';
 
 /** What a deletion did. Of sources and of destinations, at most 1,000 are named. */
 export interface DeletionProof {
@@ -27,7 +26,7 @@ export interface AuditEntry {
    * How the caller signed in; `portal` for one with a portal link, `application` for what was done in code; undefined if
    * the caller is unknown.
    */
-  by?: AdminCaller['by'] | 'application' | 'portal' | undefined;
+  by?: 'token' | 'session' | 'guard' | 'application' | 'portal' | undefined;
   /** The tenant whose portal or link it is. */
   tenant?: string | undefined;
   /**

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { RequestError } from '../../http/request.error.js';
-import { CallerQuota, type CountedCaller, type QuotaShare } from '../caller.quota.js';
+import { CallerQuota, type CountedCaller, type QuotaShare } from './caller.quota.js';
+import { RequestError } from './request.error.js';
 
 const MB = 1024 * 1024;
 

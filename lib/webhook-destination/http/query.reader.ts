@@ -1,5 +1,5 @@
-import { parseTimestamp } from '../../../client/message/message.rules.js';
-import { RequestError } from '../../http/request.error.js';
+import { parseTimestamp } from '../../common/value.util.js';
+import { RequestError } from './request.error.js';
 
 /** Maximum number of records per answer. */
 const MAX_LIMIT = 500;

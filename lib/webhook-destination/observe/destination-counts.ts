@@ -1,5 +1,5 @@
-import { foundOnce } from '../../../common/found-once.util.js';
-import { type DeliveryCount, type DeliveryState, isOpen } from '../../queue/delivery.interface.js';
+import { foundOnce } from '../../common/found-once.util.js';
+import { type DeliveryCount, type DeliveryState, isOpen } from '../queue/delivery.interface.js';
 
 /** Number of deliveries by state; states without deliveries are omitted. */
 export type StateCounts = Partial<Record<DeliveryState, number>>;

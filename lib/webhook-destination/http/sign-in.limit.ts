@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { RateLimiter } from '../http/rate.limiter.js';
-import { refuseUntil, RequestError } from '../http/request.error.js';
+import { RateLimiter } from './rate.limiter.js';
+import { refuseUntil, RequestError } from './request.error.js';
 
 /** Wrong tokens allowed for an address. */
 const OF_ADDRESS = { limit: 10, ttl: 60_000 };
@@ -17,7 +17,7 @@ const DELAY = 250;
 
 /**
  * Limits the work and the log lines that wrong tokens cause. They are answered late, and beyond the limits with 429. The
- * right token is never refused because of wrong ones, so nobody can lock out an administrator; it is its length that
+ * right token is never refused because of wrong ones, so nobody can lock out its holder; it is its length that
  * prevents guessing. Sign-ins are limited for each token and address, because each writes to the store.
  */
 export class SignInLimit {
@@ -26,7 +26,7 @@ export class SignInLimit {
   private readonly ofAll = new RateLimiter(OF_ALL);
 
   /** @param kind whose tokens they are, in messages and codes */
-  constructor(private readonly kind: 'admin' | 'portal' = 'admin') {}
+  constructor(private readonly kind: 'admin' | 'portal') {}
 
   /**
    * Counts a sign-in with the right token.
@@ -35,7 +35,7 @@ export class SignInLimit {
    */
   count(holder: string, address: string): void {
     const wait = this.ofToken.count(JSON.stringify([holder, address]));
-    refuseUntil(wait, 'too many sign-ins with this admin token from this address', 'token');
+    refuseUntil(wait, `too many sign-ins with this ${this.kind} token from this address`, 'token');
   }
 
   /**

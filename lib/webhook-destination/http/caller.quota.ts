@@ -1,5 +1,3 @@
-import type { AdminAccess, AdminCaller } from './admin.options.js';
-
 /** Maximum amount in use at a time. */
 export interface QuotaLimits {
   /** By one caller. */
@@ -12,7 +10,7 @@ export interface QuotaLimits {
 
 /** A caller whose use is counted. */
 export interface CountedCaller {
-  access: AdminAccess;
+  access: 'read' | 'write';
   /** Identifies the caller. */
   key: string;
 }
@@ -23,11 +21,6 @@ export interface QuotaShare {
   resize(amount: number): boolean;
   /** Ends the use. */
   release(): void;
-}
-
-/** Returns how a caller is counted: requests with the same sign-in, access and user from one address are of one caller. */
-export function toCounted({ by, user, access }: AdminCaller, address: string): CountedCaller {
-  return { access, key: JSON.stringify([by, access, user, address]) };
 }
 
 /** Limits what callers use at a time, such as streams or memory. */

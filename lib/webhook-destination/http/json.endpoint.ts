@@ -1,17 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { isPlainObject } from '../../../client/message/message.rules.js';
-import { LimitedLogger } from '../../../common/limited.logger.js';
-import { admitRequest, answerError, answerText } from '../../http/answer.util.js';
-import { parseBody, readBody } from '../../http/body.reader.js';
-import { RequestError } from '../../http/request.error.js';
-import type { ControllerRoute } from '../../http/route.controller.js';
-import type { CountedCaller, QuotaShare } from '../caller.quota.js';
-import { removeCors } from '../request-site.util.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
+import { isPlainObject } from '../../common/value.util.js';
 import { AnswerLimit } from './answer.limit.js';
+import { admitRequest, answerError, answerText } from './answer.util.js';
+import { parseBody, readBody } from './body.reader.js';
+import type { CountedCaller, QuotaShare } from './caller.quota.js';
+import { removeCors } from './request-site.util.js';
+import { RequestError } from './request.error.js';
+import type { ControllerRoute } from './route.controller.js';
 
-/** What finds a route. */
-type Addressed = Pick<ControllerRoute, 'method' | 'path'>;
+/** What a route has of the controller's; its path is below that of the API. */
+export type JsonRoute = Pick<ControllerRoute, 'method' | 'path' | 'summary' | 'query' | 'schema' | 'answer'>;
 
 /** A matching route, with its path parameters. */
 export interface FoundRoute<R> {
@@ -20,7 +20,7 @@ export interface FoundRoute<R> {
 }
 
 /** Base class of the endpoints with routes that answer in JSON: of the admin API, and of the portal. */
-export abstract class JsonEndpoint<R extends Addressed> {
+export abstract class JsonEndpoint<R extends JsonRoute> {
   protected readonly logger: LimitedLogger;
   private readonly limit = new AnswerLimit();
 
@@ -30,6 +30,33 @@ export abstract class JsonEndpoint<R extends Addressed> {
     context: string,
   ) {
     this.logger = new LimitedLogger(context);
+  }
+
+  /**
+   * Answers a request. Never rejects.
+   *
+   * @param target path below that of the API, with the query
+   */
+  abstract handle(target: string, ...exchange: Parameters<ControllerRoute['handle']>): Promise<void>;
+
+  /**
+   * Returns the controller's routes.
+   *
+   * @param base path of the API, which a global prefix may precede
+   * @param prefix begins the ids of the operations
+   * @param answers descriptions of the responses of every route
+   */
+  controllerRoutes(base: string, prefix: string, answers: ControllerRoute['answers']): ControllerRoute[] {
+    const afterBase = new RegExp(`${base}/(.*)`, 's');
+    return this.routes.map(({ method, path, summary, query, schema, answer }) => ({
+      ...{ method, path: `${base}/${path}`, summary, query, schema, answers, answer },
+      operationId: operationIdOf(prefix, method, path),
+      authorization: 'Bearer',
+      handle: (request, ...others) => {
+        const [, target = ''] = (request.url ?? '').split(afterBase, 2);
+        return this.handle(target, request, ...others);
+      },
+    }));
   }
 
   close(): void {
@@ -124,6 +151,13 @@ export async function readObject(request: IncomingMessage, most?: number): Promi
   const value = parseBody(body);
   if (isPlainObject(value)) return value;
   throw new RequestError('body_not_object', 'the body must be an object', 'body');
+}
+
+/** Returns the id of an operation in the OpenAPI document, such as `relay_getDestinationsByName`. */
+function operationIdOf(prefix: string, method: string, path: string): string {
+  const words = path.replace(/:/g, 'by-').split(/[/-]/);
+  const named = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+  return `${prefix}_${method.toLowerCase()}${named}`;
 }
 
 /** Returns the decoded parts of a path; undefined if it is not percent-encoded UTF-8. */
