@@ -259,6 +259,7 @@ export const en = {
       certificate: 'TLS certificate not valid',
     } as Record<string, string>,
     noAnswer: 'No answer',
+    status: (status: number) => `HTTP ${status}`,
     answer: (facts: string) => `Answer: ${facts}`,
     bytes: (number: number) => count(number, 'byte', 'bytes'),
     first: (all: string) => `the beginning of ${all}`,

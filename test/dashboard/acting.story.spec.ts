@@ -88,7 +88,7 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     await page.goto(`${host}/relay/#/deliveries?state=waiting`);
     await button(page, 'Try all now…').click();
     await page.getByText('2 deliveries will be tried now.').waitFor();
-    await button(page, 'Try now 2 deliveries').click();
+    await button(page, 'Try 2 deliveries now').click();
     await page.getByText('2 of 2').waitFor();
     await receiver.received(7);
     await link(page, 'All waiting deliveries').click();
@@ -97,7 +97,7 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     await button(page, 'Send all that match again…').click();
     await page.getByText('3 deliveries will be sent again: receivers have got them already').waitFor();
     await expectGoodLook(page, 'deliveries-send-again');
-    await button(page, 'Send again 3 deliveries').click();
+    await button(page, 'Send 3 deliveries again').click();
     await page.getByText('3 of 3').waitFor();
     await receiver.received(10);
   });
