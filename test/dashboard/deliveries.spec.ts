@@ -179,7 +179,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(first).toMatch(/HTTP 500 retryable failure, after \d+ ms/);
       expect(first).toContain(receiver.url);
       expect(second).toMatch(/after the previous attempt\.[^]*HTTP 404 permanent failure/);
-      expect(dead).toContain('every URL failed permanently');
+      expect(dead).toContain('Every URL failed permanently.');
       await page.getByText('"event": "Order Completed"').waitFor();
       expect(await page.locator('main').innerText()).not.toContain('k3y');
       await expectGoodLook(page, 'delivery');

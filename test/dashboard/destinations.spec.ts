@@ -339,7 +339,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     const signedWith = (secret: string) => createHmac('sha1', secret).update(raw).digest('hex');
     expect(headers['x-signature']).toContain(signedWith(rotated!));
     expect(headers['x-signature-previous']).toContain(signedWith(sharedSecret!));
-    await page.getByRole('row').filter({ hasText: 'm1' }).filter({ hasText: 'status 503' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'm1' }).filter({ hasText: 'HTTP 503' }).waitFor();
 
     await waitFor(async () => (await fact(page, 'Waiting').textContent()) === '1');
     await button(page, 'Remove').click();

@@ -46,7 +46,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
     <Form formRef={form} class="panel form destination-form" onSubmit={() => change.run(draft)}>
       <section class="form">
         <h2>Receiver</h2>
-        {!present && <TextField label="Name" hint="Cannot be changed later." {...text('name')} />}
+        {!present && <TextField label="Name" hint="Cannot be changed later." isRequired {...text('name')} />}
         <UrlsField urls={draft.urls} present={present?.urls} error={byField.urls} onUrls={(urls) => set({ urls })} />
         {asksSecret && (
           <TextField
