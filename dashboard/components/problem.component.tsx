@@ -11,7 +11,7 @@ export interface ProblemProps {
 /** Says why something failed, at the place where it was requested. */
 export function Problem({ error, onRetry, retryLabel = 'Try again' }: ProblemProps) {
   if (error === undefined) return null;
-  const isFinal = error instanceof ApiError && error.status === 400; // the same request is refused again
+  const isFinal = error instanceof ApiError && [400, 404].includes(error.status); // the next answer is the same
   return (
     <div class="problem spread" role="alert">
       <p>{showHidden(toSentence(error))}</p>

@@ -277,7 +277,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(await attempt.locator('time').first().innerText()).toContain(`.${milliseconds}`);
       await expectGoodLook(page, 'delivery-answer');
       await page.goto(`${host}/relay/#/destinations/Webhooks`);
-      await page.getByRole('button', { name: 'Send test' }).click();
+      await page.getByRole('button', { name: 'Send test…' }).click();
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await page.getByText('Answer: image/png, 4 bytes').waitFor();
     });

@@ -83,7 +83,7 @@ function verify({ webhooks }: ScriptedReceiver, first: number, secret: string): 
     await button(page, 'Rotate').click();
     const third = await secretOf(page, 'New signing secret');
     await button(page, 'Close').click();
-    await button(page, 'Send test event').click();
+    await button(page, 'Send test event…').click();
     await button(page, 'Send').click();
     await dialog.getByText('204').waitFor();
     await dialog.getByText('Accepted after').waitFor();

@@ -37,7 +37,7 @@ export function SourceView({ name, query }: { name: string; query: URLSearchPara
           <EntryActions
             kind="source"
             entry={answer}
-            rotateLabel="Rotate write key"
+            rotateLabel="Rotate write key…"
             previousUntil={answer.previousKeyUntil}
             removal={
               <p>
