@@ -26,17 +26,18 @@ export function drawChart(element: HTMLElement, lines: ChartLine[], unit: string
       scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, 4)] } },
       axes: [
         { ...axis, grid: { show: false }, ticks: rule, space: 56, values: (_plot, times) => times.map(toTime) },
-        { ...axis, size: 56, grid: rule, ticks: { show: false } },
+        { ...axis, size: 56, grid: rule, ticks: { show: false }, values: (_plot, values) => values.map(toText) },
       ],
       series: [
-        { label: 'Time', value: (_plot, time: number | null) => (time === null ? '–' : toTime(time)) },
+        { label: 'Time', value: (_plot, time: number | null) => (time === null ? '' : toTime(time)) },
         ...lines.map(({ label, colour, dash, hasGaps = false }) => ({
           label,
           stroke: () => colourOf(element, colour),
           width: 1.5,
           ...(dash && { dash }),
           points: { show: hasGaps, size: 5 }, // a value between two gaps has no line
-          value: (_plot: uPlot, value: number | null) => toText(value),
+          value: (_plot: uPlot, value: number | null, _line: number, index: number | null) =>
+            index === null ? '' : toText(value),
         })),
       ],
     },

@@ -48,11 +48,11 @@ export function EntryActions({
         </Button>
         {previousUntil !== undefined && (
           <Button {...shared} look="danger" onClick={() => setOpened('end')}>
-            End overlap
+            End overlap…
           </Button>
         )}
         <Button {...shared} look="danger" onClick={() => setOpened('remove')}>
-          Remove
+          Remove…
         </Button>
       </div>
       {fixed && <p class="hint">{fixed} It cannot be changed here.</p>}

@@ -6,5 +6,5 @@ export const ROUTE_REASONS: Record<NonNullable<DestinationExplanation['reason']>
   source: 'gets no messages from this source',
   type: 'gets no messages of this type',
   event: 'has event patterns that this event does not match',
-  integrations: 'is excluded by the message’s integrations',
+  integrations: "is excluded by the message's integrations",
 };

@@ -2,6 +2,7 @@ import { Component, type ComponentChildren } from 'preact';
 
 import type { Keyset } from '../api/keyset.hook.js';
 import { Button } from './button.component.js';
+import { countOf } from './count.util.js';
 import { Problem } from './problem.component.js';
 import { Time } from './time.component.js';
 
@@ -109,7 +110,7 @@ export function KeysetTable<T>({ list, empty, ...table }: KeysetTableProps<T>) {
 
 export interface KeysetEndProps<T> {
   list: Keyset<T>;
-  /** Number of what the list counts, if it only counts. */
+  /** Number of deliveries that the list counts, if it only counts. */
   counted?: number;
 }
 
@@ -120,7 +121,7 @@ export function KeysetEnd<T>({ list, counted }: KeysetEndProps<T>) {
   const shown =
     counted === undefined
       ? `${rows.length.toLocaleString()} shown${end}`
-      : `${more ? 'at least ' : ''}${counted.toLocaleString()} counted${end}`;
+      : `${more ? 'at least ' : ''}${countOf(counted, 'delivery', 'deliveries')} counted${end}`;
   const moreText = counted === undefined ? 'More' : 'Continue counting';
   return (
     <div class="keyset-end">

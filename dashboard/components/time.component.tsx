@@ -16,6 +16,7 @@ const CLOCK = { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle
 const LOOKS = {
   full: { ...DAY, ...CLOCK },
   exact: { ...DAY, ...CLOCK, fractionalSecondDigits: 3 },
+  hour: { ...DAY, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
   time: CLOCK,
   minute: { timeStyle: 'short', hourCycle: 'h23' },
 } as const;
@@ -26,7 +27,7 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** Formats a time in the browser's time zone. The year is omitted if it is the current one. */
 function format(at: number, look: Look): string {
-  const isDated = look === 'full' || look === 'exact';
+  const isDated = look !== 'time' && look !== 'minute';
   const hasYear = isDated && new Date(at).getFullYear() !== new Date().getFullYear();
   const key = look + String(hasYear);
   let found = formats.get(key);
@@ -41,7 +42,7 @@ function format(at: number, look: Look): string {
  * A time in the browser's time zone; its title has the time in UTC.
  *
  * @param at ms since the epoch
- * @param look `'exact'` adds milliseconds, `'time'` omits the day, `'minute'` also the seconds
+ * @param look `'exact'` adds milliseconds, `'hour'` omits the seconds, `'time'` omits the day, `'minute'` both
  */
 export function Time({ at, look = 'full' }: { at: number | undefined | null; look?: Look }) {
   const date = new Date(at ?? NaN);
@@ -115,7 +116,7 @@ export function TimeAndAge({ at }: { at: number }) {
 /** Returns a duration in ms as text with units: `85 ms`, `1.2 s`, `3 h 5 min`. */
 export function toDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 10_000) return `${Number((ms / 1_000).toFixed(1))} s`;
   const first = AGES.findIndex(([, length]) => ms >= length);
   const [unit, length] = AGES[first]!;
   const next = AGES[first + 1];

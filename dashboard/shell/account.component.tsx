@@ -6,7 +6,7 @@ import { hrefOf } from './hash.router.js';
 import { type Session, signOut, signsInBy } from './session.state.js';
 import { setTheme, theme, THEMES } from './theme.state.js';
 
-const THEME_NAMES = { system: 'Auto', light: 'Light', dark: 'Dark' };
+const THEME_NAMES = { system: 'Auto theme', light: 'Light theme', dark: 'Dark theme' };
 
 /** Who is signed in, with the theme and sign-out. */
 export function Account({ session: { user } }: { session: Session & { state: 'in' } }) {

@@ -61,7 +61,7 @@ function TokenForm() {
     <Form formRef={form} onSubmit={run}>
       <TextField
         label="Admin token"
-        hint="A token of the application’s option admin. With a read-only token, the session is read-only."
+        hint="A token of the application's option admin. With a read-only token, the session is read-only."
         type="password"
         autocomplete="current-password"
         value={token}

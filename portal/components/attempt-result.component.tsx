@@ -24,7 +24,7 @@ export function AttemptResult({ attempt }: { attempt: Attempt }) {
 
 /** Returns the status, or in a few words why there was none. */
 export function answerOf({ status, error }: Attempt): string {
-  if (status !== undefined) return `${status}`;
+  if (status !== undefined) return words.attempt.status(status);
   return (error && words.attempt.errors[error]) ?? words.attempt.noAnswer;
 }
 

@@ -44,13 +44,13 @@ const rows = async (page: Page) => {
     it('are counted by destination and reason, and are replayed by keyboard once their number is confirmed', async () => {
       const { url, relay, receiver } = await startWithDead(30);
       const page = await visit(url, { hash: '#/dead' });
-      await page.getByText('30 counted (all)').waitFor();
+      await page.getByText('30 deliveries counted (all)').waitFor();
       expect((await rows(page))[0]!.slice(0, 4)).toEqual(['crm', REFUSED, '30', 'HTTP 410 × 30']);
       await expectGoodLook(page, 'dead');
       receiver.statuses = [200];
       await page.getByLabel('User').fill('u2');
       await page.keyboard.press('Enter');
-      await page.getByText('15 counted (all)').waitFor();
+      await page.getByText('15 deliveries counted (all)').waitFor();
       const replay = page.getByRole('button', { name: `Replay deliveries to crm: ${REFUSED}` });
       await replay.focus();
       await page.keyboard.press('Enter');
@@ -78,7 +78,7 @@ const rows = async (page: Page) => {
     it('are not searched by half a time, which would match all of them', async () => {
       const { url } = await startWithDead(2);
       const page = await visit(url, { hash: '#/dead?userId=u1' });
-      await page.getByText('1 counted (all)').waitFor();
+      await page.getByText('1 delivery counted (all)').waitFor();
       await page.getByText('More fields').click();
       await page.getByLabel('User').fill('');
       await page.getByLabel('Accepted from').focus();
@@ -163,7 +163,7 @@ const rows = async (page: Page) => {
     it('are all seen by a read-only session, which can replay none', async () => {
       const { url, relay } = await startWithDead(2);
       const page = await visit(url, { hash: '#/dead', token: READ_TOKEN });
-      await page.getByText('2 counted (all)').waitFor();
+      await page.getByText('2 deliveries counted (all)').waitFor();
       for (const button of await page.getByRole('button', { name: /^Replay/ }).all()) {
         expect(await button.getAttribute('title')).toBe('Your session is read-only.');
         await button.click({ force: true }); // Playwright would wait until it is enabled
@@ -183,7 +183,7 @@ const rows = async (page: Page) => {
     it('show names and filters as text, whatever they are', async () => {
       const { url } = await startWithDead(2, `${HOSTILE}${LONG.slice(0, 100)}`);
       const page = await visit(url, { hash: '#/dead' });
-      await page.getByText('2 counted (all)').waitFor();
+      await page.getByText('2 deliveries counted (all)').waitFor();
       await page.getByRole('button', { name: /Replay deliveries to <img src=x/ }).click();
       await page.getByText('2 deliveries will be sent again.').waitFor();
       await expectGoodLook(page, 'dead-hostile');

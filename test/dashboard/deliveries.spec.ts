@@ -173,13 +173,13 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(await steps(page)).toEqual(['Recorded', 'Accepted', 'Routed', 'Attempt 1', 'Attempt 2', 'Dead']);
       const [recorded, , routed, first, second, dead] = await page.locator('.timeline > li').allInnerTexts();
       expect(recorded).toContain(
-        'By the sender’s clock, in OrdersController.complete, at /orders, with shop-api 3.1.0.',
+        "By the sender's clock, in OrdersController.complete, at /orders, with shop-api 3.1.0.",
       );
       expect(routed).toContain('To crm. Its options select this message.');
       expect(first).toMatch(/HTTP 500 retryable failure, after \d+ ms/);
       expect(first).toContain(receiver.url);
       expect(second).toMatch(/after the previous attempt\.[^]*HTTP 404 permanent failure/);
-      expect(dead).toContain('every URL failed permanently');
+      expect(dead).toContain('Every URL failed permanently.');
       await page.getByText('"event": "Order Completed"').waitFor();
       expect(await page.locator('main').innerText()).not.toContain('k3y');
       await expectGoodLook(page, 'delivery');
@@ -277,7 +277,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       expect(await attempt.locator('time').first().innerText()).toContain(`.${milliseconds}`);
       await expectGoodLook(page, 'delivery-answer');
       await page.goto(`${host}/relay/#/destinations/Webhooks`);
-      await page.getByRole('button', { name: 'Send test' }).click();
+      await page.getByRole('button', { name: 'Send test…' }).click();
       await page.getByRole('button', { name: 'Send', exact: true }).click();
       await page.getByText('Answer: image/png, 4 bytes').waitFor();
     });
@@ -346,7 +346,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.getByText('Other destinations, with the current options (1)').click();
       const routed = await page.locator('.timeline > li', { hasText: 'Routed' }).innerText();
       expect(routed).toContain('mail: its options select it');
-      expect(routed).toContain('The message’s integrations, which are not stored, may have excluded destinations.');
+      expect(routed).toContain("The message's integrations, which are not stored, may have excluded destinations.");
     });
 
     it('say that nothing was sent where the transform left the message out', async () => {
@@ -357,7 +357,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await waitFor(async () => (await relay.deliveries({ state: 'delivered' })).length === 1);
       const [left] = await relay.deliveries({});
       await page.goto(`${host}/relay/#/deliveries/${left!.id}`);
-      await page.getByText('The destination’s transform dropped this message.').waitFor();
+      await page.getByText("The destination's transform dropped this message.").waitFor();
       expect((await steps(page)).at(-1)).toBe('Nothing to send');
       expect(receiver.webhooks).toEqual([]);
     });

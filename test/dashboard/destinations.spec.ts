@@ -286,7 +286,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
         },
       },
     });
-    await button(page, 'Send test').click();
+    await button(page, 'Send test…').click();
     const test = page.getByRole('dialog', { name: 'Send a test' });
     await test.getByRole('button', { name: 'Send', exact: true }).click();
     await test.getByText('no revenue').waitFor();
@@ -306,7 +306,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     const { sharedSecret } = await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
     await signIn(page, TOKEN);
     receiver.statuses = [503, 200];
-    await button(page, 'Send test').click();
+    await button(page, 'Send test…').click();
     const test = page.getByRole('dialog', { name: 'Send a test' });
     await test.getByLabel('Event').fill('Order Tested');
     await test.getByLabel('Properties').fill('{');
@@ -322,7 +322,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await test.getByRole('status').filter({ hasText: 'success' }).filter({ hasText: '200' }).waitFor();
     await page.keyboard.press('Escape');
 
-    await button(page, 'Rotate secret').click();
+    await button(page, 'Rotate secret…').click();
     await page.getByLabel('Overlap, in hours').fill('-1');
     await button(page, 'Rotate').click();
     await page.getByText('Must be a whole number of milliseconds, 0 or above.').waitFor();
@@ -339,10 +339,10 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     const signedWith = (secret: string) => createHmac('sha1', secret).update(raw).digest('hex');
     expect(headers['x-signature']).toContain(signedWith(rotated!));
     expect(headers['x-signature-previous']).toContain(signedWith(sharedSecret!));
-    await page.getByRole('row').filter({ hasText: 'm1' }).filter({ hasText: 'status 503' }).waitFor();
+    await page.getByRole('row').filter({ hasText: 'm1' }).filter({ hasText: 'HTTP 503' }).waitFor();
 
     await waitFor(async () => (await fact(page, 'Waiting').textContent()) === '1');
-    await button(page, 'Remove').click();
+    await button(page, 'Remove…').click();
     const remove = page.getByRole('dialog', { name: 'Remove this destination?' });
     await remove.getByText('Deliveries in the queue: 1. They become dead').waitFor();
     await expectGoodLook(page, 'destination-remove');
@@ -379,13 +379,13 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     })()`);
     (await release)();
     await page.evaluate(`import(${JSON.stringify(file)}).then(() => releaseTimers())`);
-    await button(page, 'Rotate secret').waitFor();
+    await button(page, 'Rotate secret…').waitFor();
   });
 
   it('keep a new secret on the page until it is stored, also when the session ends', async () => {
     allowRefusals(401);
     const { page } = await openStored();
-    await button(page, 'Rotate secret').click();
+    await button(page, 'Rotate secret…').click();
     await button(page, 'Rotate').click();
     const dialog = page.getByRole('dialog', { name: 'New secret' });
     const secret = await dialog.locator('code').textContent();
@@ -394,7 +394,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(await dialog.locator('code').textContent()).toBe(secret);
     await button(page, 'I have stored it').click();
     await signIn(page, TOKEN);
-    await button(page, 'Rotate secret').waitFor();
+    await button(page, 'Rotate secret…').waitFor();
     expect(await page.content()).not.toContain('whsec_');
   });
 
@@ -405,7 +405,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
       await route.fetch();
       await route.abort();
     });
-    await button(page, 'Rotate secret').click();
+    await button(page, 'Rotate secret…').click();
     await button(page, 'Rotate').click();
     await page.getByText('The relay did not answer, but may have received the request; check').waitFor();
     await page.getByText('An earlier secret still signs too. Rotating again ends it at once').waitFor();
@@ -418,20 +418,20 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await relay.destinations.remove('crm');
     await page.getByText('Destination "crm" does not exist.').waitFor();
     expect(await fact(page, 'Health').count()).toBe(0);
-    expect(await button(page, 'Send test').count()).toBe(0);
+    expect(await button(page, 'Send test…').count()).toBe(0);
   });
 
   it('of the options, and in a read-only session, cannot be changed', async () => {
     allowRefusals(404);
     const { page, host } = await start({ hash: '#/destinations/Webhooks' });
     await page.getByText("It is set in the application's code. It cannot be changed here.").waitFor();
-    for (const name of ['Edit', 'Pause', 'Disable', 'Rotate secret', 'Set secret', 'Remove']) {
+    for (const name of ['Edit', 'Pause', 'Disable', 'Rotate secret…', 'Set secret…', 'Remove…']) {
       if ((await button(page, name).count()) === 0) continue;
       expect(await button(page, name).getAttribute('aria-disabled')).toBe('true');
       await button(page, name).click({ force: true });
     }
     expect(await page.getByRole('dialog').count()).toBe(0);
-    expect(await button(page, 'Send test').getAttribute('aria-disabled')).toBe('false');
+    expect(await button(page, 'Send test…').getAttribute('aria-disabled')).toBe('false');
 
     const reader = await visit(`${host}/relay/`, { hash: '#/destinations/crm?edit=true', token: READ_TOKEN });
     await reader.getByText('Destination "crm" does not exist.').waitFor();
@@ -443,7 +443,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await reader.keyboard.press('Enter');
     await reader.getByRole('button', { name: 'Create' }).click({ force: true });
     await reader.goto(`${host}/relay/#/destinations/Webhooks`);
-    for (const name of ['Edit', 'Pause', 'Disable', 'Send test', 'Remove']) {
+    for (const name of ['Edit', 'Pause', 'Disable', 'Send test…', 'Remove…']) {
       await reader.getByRole('button', { name, exact: true }).click({ force: true });
     }
     expect([await reader.getByRole('dialog').count(), changes]).toEqual([0, []]);
@@ -472,7 +472,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await button(page, 'Save').click();
     await waitFor(async () => (await relay.destinations.get(HOSTILE))!.concurrency === 3);
     expect(await relay.destinations.get(HOSTILE)).toMatchObject({ events: [HOSTILE], integration: HOSTILE });
-    await button(page, 'Remove').click();
+    await button(page, 'Remove…').click();
     await page
       .getByLabel('Type the name to confirm')
       .fill(HOSTILE.replace(/[\u202e\u2066]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`));

@@ -61,7 +61,7 @@ async function goTo(page: Page, name: string): Promise<void> {
     await page.getByRole('row').filter({ hasText: 'crm' }).first().waitFor();
 
     await goTo(page, 'Sources');
-    await button(page, 'New source').click();
+    await button(page, 'New source…').click();
     await page.getByRole('dialog').getByLabel('Name').fill('app');
     await button(page, 'Create').click();
     await button(page, 'I have stored it').click();

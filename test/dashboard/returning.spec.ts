@@ -154,7 +154,7 @@ async function scrollTo(page: Page, y: number): Promise<void> {
         destination: { name: 'crm' },
       });
       await relay.accept('wk_shop', [track('m1')]);
-      await button(page, 'Send test').click();
+      await button(page, 'Send test…').click();
       await page.getByLabel('Event').fill('Order Tested');
       await page.context().clearCookies();
       await page.getByText(ENDED).waitFor(); // the page behind asks by itself

@@ -33,16 +33,16 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     allowRefusals(400, 404, 409);
     const { page, host, receiver } = await start();
     await page.getByRole('row').filter({ hasText: 'shop' }).filter({ hasText: 'not in the last day' }).waitFor();
-    await button(page, 'New source').focus();
+    await button(page, 'New source…').focus();
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'New source' });
     await dialog.waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('New source'); // the focus is where it was
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('New source…'); // the focus is where it was
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await dialog.getByText('Must be a non-empty string').waitFor();
+    await page.waitForFunction('document.activeElement.validity?.valueMissing');
     await dialog.getByLabel('Name').fill('shop');
     await page.keyboard.press('Enter');
     await dialog.getByText('already exists').waitFor();
@@ -72,14 +72,14 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByRole('link', { name: 'app', exact: true }).click();
     await heading(page, 'app').waitFor();
     expect(await page.content()).not.toContain('wk_');
-    await button(page, 'Rotate write key').click();
+    await button(page, 'Rotate write key…').click();
     await button(page, 'Rotate').click();
     const second = (await shown.locator('code').textContent())!;
     await expectGoodLook(page, 'source-key');
     await button(page, 'I have stored it').click();
     await fact(page, 'Previous write key').waitFor();
     expect([await post(host, first, [track('m2')]), await post(host, second, [track('m3')])]).toEqual([200, 200]);
-    await button(page, 'Rotate write key').click();
+    await button(page, 'Rotate write key…').click();
     await page.getByText('An earlier write key is still valid. Rotating again ends it at once').waitFor();
     await page.getByLabel('Overlap, in hours').fill('0');
     await page.getByLabel('New write key').fill(second);
@@ -91,7 +91,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     const statuses = [first, second, 'wk_own-s3cret'].map((key) => post(host, key, [track('m4')]));
     expect(await Promise.all(statuses)).toEqual([401, 401, 200]);
 
-    await button(page, 'Remove').click();
+    await button(page, 'Remove…').click();
     await page.getByLabel('Type the name to confirm').fill('app');
     await page.keyboard.press('Enter');
     await heading(page, 'Sources').waitFor();
@@ -119,18 +119,18 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
   it('of the options, and in a read-only session, cannot be changed', async () => {
     const { page, host, relay } = await start({ hash: '#/sources/shop' });
     await page.getByText("It is set in the application's code. It cannot be changed here.").waitFor();
-    for (const name of ['Rotate write key', 'Remove']) await button(page, name).click({ force: true });
+    for (const name of ['Rotate write key…', 'Remove…']) await button(page, name).click({ force: true });
     expect(await page.getByRole('dialog').count()).toBe(0);
 
     await relay.sources.create({ name: 'app' });
     const reader = await visit(`${host}/relay/`, { hash: '#/sources/app', token: READ_TOKEN });
     await heading(reader, 'app').waitFor();
-    for (const name of ['Rotate write key', 'Remove']) {
+    for (const name of ['Rotate write key…', 'Remove…']) {
       expect(await button(reader, name).getAttribute('aria-disabled')).toBe('true');
       await button(reader, name).click({ force: true });
     }
     await reader.goto(`${host}/relay/#/sources`);
-    await button(reader, 'New source').click({ force: true });
+    await button(reader, 'New source…').click({ force: true });
     expect(await reader.getByRole('dialog').count()).toBe(0);
   });
 

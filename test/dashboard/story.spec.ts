@@ -20,7 +20,7 @@ async function correctUrl(page: Page, name: string, url: string): Promise<void> 
   await page.getByLabel('URL 1').fill(url);
   await button(page, 'Save').click();
   await button(page, 'I have stored it').click();
-  await button(page, 'Send test').click();
+  await button(page, 'Send test…').click();
   const dialog = page.getByRole('dialog', { name: 'Send a test' });
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
   await dialog.getByRole('status').filter({ hasText: 'success' }).waitFor();
@@ -104,7 +104,7 @@ async function correctUrl(page: Page, name: string, url: string): Promise<void> 
 
     await page.getByRole('link', { name: 'Destinations' }).click();
     await page.getByRole('link', { name: 'crm', exact: true }).click();
-    for (const name of ['Edit', 'Send test']) await button(page, name).click({ force: true });
+    for (const name of ['Edit', 'Send test…']) await button(page, name).click({ force: true });
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await page.getByLabel('URL 1').count()).toBe(0);
 

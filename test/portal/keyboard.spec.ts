@@ -39,14 +39,14 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
     await page.waitForFunction("document.activeElement.tagName === 'H1'");
     expect(await ask('GET', 'endpoints')).toMatchObject({ endpoints: [{ events: ['order.refunded'] }] });
 
-    await tabTo(page, button(page, 'Send test event'));
+    await tabTo(page, button(page, 'Send test event…'));
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByLabel('Event').waitFor();
     await tabTo(page, button(page, 'Send'));
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByText('202').waitFor();
     await page.keyboard.press('Escape');
-    await page.waitForFunction("document.activeElement.textContent === 'Send test event'");
+    await page.waitForFunction("document.activeElement.textContent === 'Send test event…'");
     expect(receiver.webhooks).toMatchObject([{ body: { event: 'order.refunded' } }]);
 
     await tabTo(page, page.getByRole('link', { name: 'All endpoints' }));

@@ -98,7 +98,7 @@ const kept = (page: Page, token: string) =>
     await refused('Add endpoint');
     await page.getByRole('link', { name: receiver.url }).click();
     await heading(page, receiver.url).waitFor();
-    for (const name of ['Pause', 'Send test event', 'Edit', 'Delete', 'Show', 'Rotate…', 'Send failed ones again…']) {
+    for (const name of ['Pause', 'Send test event…', 'Edit', 'Delete…', 'Show', 'Rotate…', 'Send failed ones again…']) {
       await refused(name);
     }
     await expectGoodLook(page, 'read-only');

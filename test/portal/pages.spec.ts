@@ -56,7 +56,7 @@ const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
     await expectPlain(page);
     await expectGoodLook(page, 'endpoint');
 
-    await button(page, 'Send test event').click();
+    await button(page, 'Send test event…').click();
     await button(page, 'Send').click();
     await dialog(page, 'Send a test event').getByText(SHOWN).waitFor();
     await expectPlain(page);
@@ -67,7 +67,7 @@ const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
     await dialog(page, 'Send failed deliveries again?').waitFor();
     await expectGoodLook(page, 'replays');
     await page.keyboard.press('Escape');
-    await button(page, 'Delete').click();
+    await button(page, 'Delete…').click();
     await dialog(page, 'Delete this endpoint?').waitFor();
     await expectGoodLook(page, 'delete');
     await page.keyboard.press('Escape');

@@ -40,7 +40,7 @@ function verify({ webhooks }: ScriptedReceiver, first: number, secret: string): 
     await button(page, 'Refresh').click();
     await page.getByText('o-1', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'order.completed' }).first().click();
-    await page.getByText('Not delivered after 1 attempt. The last answer was: 404.').waitFor();
+    await page.getByText('Not delivered after 1 attempt. The last answer was: HTTP 404.').waitFor();
     await page.getByText('There is nothing at /order.').waitFor();
 
     await page.getByRole('link', { name: 'Endpoint', exact: true }).click();
@@ -83,7 +83,7 @@ function verify({ webhooks }: ScriptedReceiver, first: number, secret: string): 
     await button(page, 'Rotate').click();
     const third = await secretOf(page, 'New signing secret');
     await button(page, 'Close').click();
-    await button(page, 'Send test event').click();
+    await button(page, 'Send test event…').click();
     await button(page, 'Send').click();
     await dialog.getByText('204').waitFor();
     await dialog.getByText('Accepted after').waitFor();

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { get } from '../../api/api.client.js';
+import { toSentence } from '../../api/api.error.js';
 import { type Keyset, PAGE_ROWS, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
@@ -93,7 +94,7 @@ function ActivityFilter({
   const field = (name: string, label: string) => ({
     label,
     value: draft[name] ?? '',
-    error: error?.field === name ? error.message : undefined,
+    error: error?.field === name ? toSentence(error) : undefined,
     onValue: (value: string) => setDraft({ ...draft, [name]: value }),
   });
   const time = (name: string, label: string) => ({

@@ -24,12 +24,7 @@ export function ActivityView({ id }: { id: string }) {
       <Problem error={error} onRetry={reload} />
       {entry && <Entry entry={entry} />}
       {entry?.deletion && <DeletionProof entry={entry} deletion={entry.deletion} />}
-      {entry?.details && (
-        <section class="panel">
-          <h2>Details</h2>
-          <JsonView text={JSON.stringify(entry.details)} name="details" />
-        </section>
-      )}
+      {entry?.details && <JsonView text={JSON.stringify(entry.details)} name="Details" />}
     </>
   );
 }

@@ -13,6 +13,7 @@ export interface WholeEntry extends ActivityEntry {
 /** Pages of what actions and routes are about, by what these begin with. */
 const PAGES: [start: string, page: string, ...rest: string[]][] = [
   ['destination', 'destinations'],
+  ['endpoint.', 'destinations'],
   ['source', 'sources'],
   ['deliveries.replay', 'dead', 'replays'],
   ['replays', 'dead', 'replays'],

@@ -3,7 +3,7 @@ import type { AttemptRecord } from './delivery.answer.js';
 
 /** The answers of the receiver: for each URL its status, or why there was no response. */
 export function AttemptAnswer({ attempt }: { attempt: AttemptRecord | undefined }) {
-  if (!attempt) return <span class="muted">none yet</span>;
+  if (!attempt) return <span class="muted">no attempt</span>;
   if (attempt.results.length === 0) return <span class="muted">nothing sent</span>;
   return (
     <>

@@ -47,7 +47,7 @@ function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptP
   return (
     <Step title={`Attempt ${number}`} at={startedAt} look={results.length > 0 ? last.look : 'calm'}>
       {previous && <p class="hint">{toDuration(startedAt - previous.startedAt)} after the previous attempt.</p>}
-      {results.length === 0 && <p>Nothing was sent: the destination’s transform returned nothing.</p>}
+      {results.length === 0 && <p>Nothing was sent: the destination's transform returned nothing.</p>}
       {results.map(({ url, outcome, status, error, duration, answer }) => (
         <dl class="result" key={url}>
           <dt class="mono">

@@ -1,3 +1,4 @@
+import { toSentence } from '../../api/api.error.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import type { Delivery } from './delivery.answer.js';
 import { DestinationHold } from './destination-hold.component.js';
@@ -51,7 +52,7 @@ export function DeliveryEnd({ delivery }: { delivery: Delivery }) {
       if (last?.results.length === 0) {
         return (
           <Step title="Nothing to send" look="calm">
-            <p>The destination’s transform dropped this message.</p>
+            <p>The destination's transform dropped this message.</p>
           </Step>
         );
       }
@@ -68,7 +69,7 @@ export function DeliveryEnd({ delivery }: { delivery: Delivery }) {
         <Step title="Dead" look="bad">
           <p>
             <strong>
-              <PlainText value={reason} max={1_000} />
+              <PlainText value={reason && toSentence(reason)} max={1_000} />
             </strong>
           </p>
           {advice && <p>{advice}</p>}

@@ -37,8 +37,8 @@ export function DeliverySearch({ query }: { query: URLSearchParams }) {
       {typeof list.deliveredSince === 'number' && (
         <p class="hint">
           Delivered messages{filter.destination !== undefined && ' of this destination'} are kept since{' '}
-          <Time at={list.deliveredSince} />
-          {filter.destination === undefined && ' at the earliest; a destination with many messages keeps less'}.
+          <Time at={list.deliveredSince} />.
+          {filter.destination === undefined && ' Those of destinations with many messages are kept for less time.'}
         </p>
       )}
       <KeysetTable

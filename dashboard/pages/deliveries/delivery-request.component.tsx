@@ -43,7 +43,7 @@ export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
         <p class="hint">The destination is no longer in use, so its URLs and headers are unknown.</p>
       )}
       <JsonView name="Body" text={body} />
-      {request?.body !== undefined && <JsonView name="Body after the destination’s transform" text={request.body} />}
+      {request?.body !== undefined && <JsonView name="Body after the destination's transform" text={request.body} />}
     </section>
   );
 }

@@ -33,7 +33,7 @@ function sentenceOf({ state, attempts, reason, nextAttemptAt, givesUpAt }: Deliv
     case 'dead':
       return (
         <>
-          Not delivered, after {count}: <PlainText value={reason} max={200} />
+          Not delivered, {attempts.length === 0 ? 'without an attempt' : `after ${count}`}: <PlainText value={reason} max={200} />
           {last !== undefined && ` (last: ${last})`}.
         </>
       );

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 
+import { toSentence } from '../../api/api.error.js';
 import type { Keyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
@@ -49,7 +50,7 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
   const field = (name: string, label: string) => ({
     label,
     value: draft[name] ?? '',
-    error: error?.field === name ? error.message : undefined,
+    error: error?.field === name ? toSentence(error) : undefined,
     onValue: (value: string) => setDraft({ ...draft, [name]: value }),
   });
   const time = (name: string, label: string) => ({

@@ -68,7 +68,7 @@ export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProp
       )}
       <Problem error={replay.error} />
       <ChangeActions isBusy={replay.isBusy} onClick={replay.run} onCancel={onClose}>
-        {replay.isBusy ? 'Sending…' : REPLAY_WORDS[state].start}
+        {replay.isBusy ? 'Sending…' : REPLAY_WORDS[state].one.replace('…', '')}
       </ChangeActions>
     </Dialog>
   );

@@ -16,7 +16,7 @@ export function Routing({ delivery }: { delivery: Delivery }) {
     <Step title="Routed">
       <p>
         To {request ? <NameLink of="destinations" name={destination} /> : <PlainText value={destination} max={60} />}
-        {type === 'delete' && ', as a notification that the user’s data was deleted'}.
+        {type === 'delete' && ", as a notification that the user's data was deleted"}.
         {own?.selected && ' Its options select this message.'}
       </p>
       {!request && <p class="warn-text">This destination is no longer in use.</p>}
@@ -43,7 +43,7 @@ export function Routing({ delivery }: { delivery: Delivery }) {
             ))}
           </ul>
           <Unlisted left={left} ofOtherSources={ofOtherSources} />
-          <p class="hint">The message’s integrations, which are not stored, may have excluded destinations.</p>
+          <p class="hint">The message's integrations, which are not stored, may have excluded destinations.</p>
         </details>
       )}
     </Step>

@@ -18,7 +18,7 @@ export function Timeline({ delivery }: { delivery: Delivery }) {
         {recordedAt !== undefined && (
           <Step title="Recorded" at={recordedAt}>
             <p class="hint">
-              By the sender’s clock
+              By the sender's clock
               {delivery.recordedBy !== undefined && (
                 <>
                   , in <PlainText value={delivery.recordedBy} />

@@ -39,7 +39,7 @@ export function DestinationActions({ destination, onChanged }: { destination: De
       <EntryActions
         kind="destination"
         entry={destination}
-        rotateLabel={signed ? 'Rotate secret' : 'Set secret'}
+        rotateLabel={signed ? 'Rotate secret…' : 'Set secret…'}
         previousUntil={destination.previousSecretUntil}
         removal={<QueuedDeliveries destination={destination} />}
         isBusy={change.isBusy}
@@ -77,7 +77,7 @@ export function DestinationActions({ destination, onChanged }: { destination: De
           {enabled ? 'Disable' : 'Enable'}
         </Button>
         <Button changes onClick={() => setTesting(true)}>
-          Send test
+          Send test…
         </Button>
         {tenant !== undefined && (
           <Button isBusy={viewAs.isBusy} onClick={() => viewAs.run()}>

@@ -6,6 +6,7 @@ import { StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
+import { answerOf } from '../deliveries/attempt-answer.component.js';
 import type { DeliverySummary } from '../deliveries/delivery.answer.js';
 
 /** Maximum number of deliveries shown per state. */
@@ -32,10 +33,20 @@ export function DestinationFailures({ name }: { name: string }) {
               title: 'Message',
               cell: ({ id, messageId }) => <PlainText value={messageId} max={60} href={hrefOf('deliveries', {}, id)} />,
             },
-            { title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
+            {
+              title: 'State',
+              look: 'state',
+              cell: (delivery) => (
+                <>
+                  <StateBadge state={delivery.state} />
+                  <div class="second-line">
+                    <PlainText value={whyOf(delivery)} max={120} />
+                  </div>
+                </>
+              ),
+            },
             { title: 'Attempts', isNumber: true, cell: ({ attempts }) => attempts },
             { title: 'Last attempt', cell: ({ lastAttempt }) => <Time at={lastAttempt?.startedAt} /> },
-            { title: 'Why', cell: (delivery) => <PlainText value={whyOf(delivery)} max={120} /> },
           ]}
         />
       )}
@@ -69,5 +80,5 @@ async function readNewest(
 
 function whyOf({ reason, lastAttempt }: DeliverySummary): string | undefined {
   const { status, error } = lastAttempt?.results.at(-1) ?? {};
-  return reason ?? error ?? (status === undefined ? undefined : `status ${status}`);
+  return reason ?? error ?? (status === undefined ? undefined : answerOf({ status }));
 }

@@ -46,7 +46,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
     <Form formRef={form} class="panel form destination-form" onSubmit={() => change.run(draft)}>
       <section class="form">
         <h2>Receiver</h2>
-        {!present && <TextField label="Name" hint="Cannot be changed later." {...text('name')} />}
+        {!present && <TextField label="Name" hint="Cannot be changed later." isRequired {...text('name')} />}
         <UrlsField urls={draft.urls} present={present?.urls} error={byField.urls} onUrls={(urls) => set({ urls })} />
         {asksSecret && (
           <TextField
@@ -108,7 +108,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         >
           <div class="row">
             <NumberInput label="Requests" value={draft.requests} onValue={(requests) => set({ requests })} />
-            <span>in</span>
+            <span>requests in</span>
             <NumberInput label="Within, in ms" value={draft.per} onValue={(per) => set({ per })} />
             <span>ms</span>
           </div>
@@ -129,7 +129,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         />
         <TextField
           label="Retry window"
-          hint="How long a delivery is retried, in ms; at most 604800000 (7 days). Empty: as set in the relay's options."
+          hint="How long a delivery is retried, in ms; at most 604,800,000 (7 days). Empty: as set in the relay's options."
           {...text('retryWindow')}
         />
         <SelectField

@@ -35,7 +35,7 @@ export function DestinationHours({ name }: { name: string }) {
           rows={hours}
           keyOf={({ at }) => String(at)}
           columns={[
-            { title: 'From', cell: ({ at }) => <Time at={at} /> },
+            { title: 'From', cell: ({ at }) => <Time at={at} look="hour" /> },
             ...COUNTS.map(([field, title]) => ({
               title,
               isNumber: true,

@@ -66,24 +66,40 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
           </EmptyState>
         }
         columns={[
-          { title: 'Name', cell: ({ name }) => <NameLink of="destinations" name={name} max={80} /> },
+          {
+            title: 'Name',
+            cell: ({ name, urls }) => (
+              <>
+                <NameLink of="destinations" name={name} max={80} />
+                <div class="second-line">
+                  <Urls urls={urls} />
+                </div>
+              </>
+            ),
+          },
           { title: 'Health', cell: (destination) => <HealthBadge destination={destination} /> },
           { title: 'Last hour', cell: ({ figures: { trend } }) => <Trend trend={trend} shows={sort} /> },
           {
             title: 'To deliver',
             isNumber: true,
-            cell: ({ figures: { counts } }) => openOf(counts).toLocaleString(),
+            cell: ({ name, figures: { counts } }) => (
+              <CountLink count={openOf(counts)} href={hrefOf('destinations', {}, name)} />
+            ),
           },
           countColumn('Waiting', 'waiting'),
           countColumn('Dead', 'dead'),
           {
             title: 'Failed, last hour',
             isNumber: true,
-            cell: ({ figures }) => figures.recent.failed.toLocaleString(),
+            cell: ({ name, figures }) => (
+              <CountLink
+                count={figures.recent.failed}
+                href={hrefOf('overview', { destination: name, period: 'hour' })}
+              />
+            ),
           },
           { title: 'p50', isNumber: true, cell: ({ figures }) => <Duration ms={figures.p50} /> },
           { title: 'p95', isNumber: true, cell: ({ figures }) => <Duration ms={figures.p95} /> },
-          { title: 'URL', cell: ({ urls }) => <Urls urls={urls} /> },
           { title: 'Set in', cell: ({ origin }) => (origin === 'fixed' ? 'code' : origin) },
         ]}
       />
@@ -119,7 +135,7 @@ function Trend({ trend, shows }: { trend: DestinationTrend; shows: string }) {
 function Urls({ urls: [first, ...others] }: { urls: string[] }) {
   return (
     <>
-      <PlainText value={first} max={32} /> {others.length > 0 && <span class="muted">+{others.length}</span>}
+      <PlainText value={first} max={40} /> {others.length > 0 && `+${others.length}`}
     </>
   );
 }
@@ -143,8 +159,8 @@ function Filters(before: { name: string; field: string; value: string; sort: str
       <TextField label="Name" value={name} onValue={setName} placeholder="or a part of it" />
       <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" isRequired={value !== ''} />
       <TextField label="Metadata value" value={value} onValue={setValue} isRequired={field !== ''} />
-      <div>
-        <Button type="submit">Find</Button>
+      <div class="actions">
+        <Button type="submit">Search</Button>
       </div>
     </Form>
   );

@@ -67,7 +67,7 @@ export function TestDialog({ name, onClose }: { name: string; onClose: () => voi
 }
 
 function Attempt({ results }: AttemptRecord) {
-  if (results.length === 0) return <p>Nothing was sent: the destination’s transform dropped this message.</p>;
+  if (results.length === 0) return <p>Nothing was sent: the destination's transform dropped this message.</p>;
   return results.map(({ url, outcome, status, duration, error, answer }) => (
     <Facts
       key={url}

@@ -58,9 +58,7 @@ function Problem({
           Last error <Ago at={lastFailure.at} />: <PlainText value={errorOf(lastFailure)} max={120} />.{' '}
         </span>
       )}
-      {open > 0 && (
-        <a href={hrefOf('deliveries', { destination, state: 'waiting' })}>{open.toLocaleString()} to deliver</a>
-      )}{' '}
+      {open > 0 && <a href={hrefOf('destinations', {}, destination)}>{open.toLocaleString()} to deliver</a>}{' '}
       {dead > 0 && <a href={hrefOf('dead', { destination })}>{dead.toLocaleString()} dead</a>}
     </li>
   );

@@ -9,48 +9,64 @@ import type { Overview } from './overview.answer.js';
 export function Funnel({ overview }: { overview: Overview }) {
   const { at, open, oldestAcceptedAt, recent, process, counts } = overview;
   const { dead = 0 } = counts;
-  const ofRecent = `in the last ${recent.minutes} min`;
   const from = String(at - recent.minutes * 60_000);
   const received = recent.accepted + recent.rejected + recent.duplicate;
   return (
-    <dl class="figures">
-      <Figure name="Received" note={toRate(received, recent.minutes)}>
-        <CountLink count={received} href={hrefOf('live')} /> <small class="hint">{ofRecent}</small>
-      </Figure>
-      <Figure name="Refused" note="with the reasons, by source" isBad={recent.rejected > 0}>
-        <CountLink count={recent.rejected} href={hrefOf('sources')} />
-      </Figure>
-      <Figure name="Repeated" note="not sent again">
-        <CountLink count={recent.duplicate} href={hrefOf('live', { kind: 'duplicate' })} />
-      </Figure>
-      <Figure name="Routed" note="deliveries, one for each destination">
-        <CountLink count={recent.routed} href={hrefOf('deliveries', { from })} />
-      </Figure>
-      <Figure name="Delivered" note={toRate(recent.delivered, recent.minutes)}>
-        <CountLink count={recent.delivered} href={hrefOf('deliveries', { from, state: 'delivered' })} />
-      </Figure>
-      <Figure name="To deliver" note={oldestNote(oldestAcceptedAt, at)}>
-        <CountLink count={open} href={hrefOf('deliveries', { state: 'waiting' })} />
-      </Figure>
-      <Figure name="Failed attempts" note={toRate(recent.failed, recent.minutes)} isBad={recent.failed > 0}>
-        {recent.failed.toLocaleString()} <small class="hint">{ofRecent}</small>
-      </Figure>
-      <Figure name="Dead" note={`${recent.dead.toLocaleString()} ${ofRecent}`} isBad={dead > 0}>
-        <CountLink count={dead} href={hrefOf('dead')} />
-      </Figure>
-      <Figure name="Attempt duration, p95" note={latencyNote(overview)}>
-        <Duration ms={recent.latest?.p95} />
-      </Figure>
-      {process.lostBeforeIngest > 0 && (
-        <Figure
-          name="Lost before ingest"
-          note={`by this process, since it started ${toDuration(process.uptime * 1_000)} ago`}
-          isBad
-        >
-          {process.lostBeforeIngest.toLocaleString()}
+    <>
+      <Figures title={`Last ${recent.minutes} minutes`}>
+        <Figure name="Received" note={toRate(received, recent.minutes)}>
+          <CountLink count={received} href={hrefOf('live')} />
         </Figure>
-      )}
-    </dl>
+        <Figure name="Refused" note="with the reasons, by source" isBad={recent.rejected > 0}>
+          <CountLink count={recent.rejected} href={hrefOf('sources')} />
+        </Figure>
+        <Figure name="Repeated" note="not sent again">
+          <CountLink count={recent.duplicate} href={hrefOf('live', { kind: 'duplicate' })} />
+        </Figure>
+        <Figure name="Routed" note="deliveries, one for each destination">
+          <CountLink count={recent.routed} href={hrefOf('deliveries', { from })} />
+        </Figure>
+        <Figure name="Delivered" note={toRate(recent.delivered, recent.minutes)}>
+          <CountLink count={recent.delivered} href={hrefOf('deliveries', { from, state: 'delivered' })} />
+        </Figure>
+        <Figure name="Failed attempts" note={toRate(recent.failed, recent.minutes)} isBad={recent.failed > 0}>
+          <CountLink count={recent.failed} href={hrefOf('destinations', { sort: 'failures' })} />
+        </Figure>
+      </Figures>
+      <Figures title="Now">
+        <Figure name="To deliver" note={oldestNote(oldestAcceptedAt, at)}>
+          <CountLink count={open} href={hrefOf('destinations', { sort: 'backlog' })} />
+        </Figure>
+        <Figure
+          name="Dead"
+          note={`${recent.dead.toLocaleString()} in the last ${recent.minutes} minutes`}
+          isBad={dead > 0}
+        >
+          <CountLink count={dead} href={hrefOf('dead')} />
+        </Figure>
+        <Figure name="Attempt duration, p95" note={latencyNote(overview)}>
+          <Duration ms={recent.latest?.p95} />
+        </Figure>
+        {process.lostBeforeIngest > 0 && (
+          <Figure
+            name="Lost before ingest"
+            note={`by this process, since it started ${toDuration(process.uptime * 1_000)} ago`}
+            isBad
+          >
+            {process.lostBeforeIngest.toLocaleString()}
+          </Figure>
+        )}
+      </Figures>
+    </>
+  );
+}
+
+function Figures({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <section class="keyset">
+      <h2>{title}</h2>
+      <dl class="figures">{children}</dl>
+    </section>
   );
 }
 

@@ -27,7 +27,7 @@ const COUNTS: (ChartLine & { metric: Metric })[] = [
   { metric: 'delivered', label: 'Delivered', colour: '--good' },
   { metric: 'failed', label: 'Failed attempts', colour: '--warn', dash: [3, 3] },
   { metric: 'dead', label: 'Dead', colour: '--bad' },
-  { metric: 'duplicate', label: 'Repeated', colour: '--muted', dash: [1, 3] },
+  { metric: 'duplicate', label: 'Repeated', colour: '--text', dash: [1, 3] },
   { metric: 'rejected', label: 'Rejected', colour: '--accent', dash: [8, 3, 2, 3] },
 ];
 

@@ -48,7 +48,7 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
   const [isBusy, setBusy] = useState(false);
   const count = totalOf(rows);
   const named = countOf(count, 'delivery', 'deliveries');
-  const { title, start: verb, outcome } = REPLAY_WORDS[state];
+  const { title, start: labelOf, outcome } = REPLAY_WORDS[state];
 
   const start = async () => {
     setBusy(true);
@@ -96,7 +96,7 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
         <Problem error={error} onRetry={more} />
         <Problem error={isRateWrong ? undefined : refusal} onRetry={countAgain} />
         <ChangeActions isBusy={isBusy} disabledReason={disabledReason} onCancel={onClose}>
-          {isLoading || error ? verb : `${verb} ${named}`}
+          {labelOf(isLoading || error ? 'deliveries' : named)}
         </ChangeActions>
       </Form>
     </Dialog>

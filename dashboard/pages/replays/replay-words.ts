@@ -8,9 +8,9 @@ interface ReplayWords {
   /** Button that opens the dialog for many: for all, and for all that match a filter. */
   all: string;
   matching: string;
-  /** Title of that dialog, and its button, which the number of deliveries follows. */
+  /** Title of that dialog, and its button. */
   title: string;
-  start: string;
+  start: (deliveries: string) => string;
   /** What will happen to a number of deliveries. */
   outcome: string;
   /** What happens to those that are left when it is cancelled. */
@@ -24,7 +24,7 @@ export const REPLAY_WORDS: Record<ReplayableState, ReplayWords> = {
     all: 'Replay all…',
     matching: 'Replay all that match…',
     title: 'Replay dead deliveries?',
-    start: 'Replay',
+    start: (deliveries) => `Replay ${deliveries}`,
     outcome: 'will be sent again.',
     rest: 'The remaining deliveries stay dead.',
   },
@@ -33,8 +33,8 @@ export const REPLAY_WORDS: Record<ReplayableState, ReplayWords> = {
     done: 'The delivery is queued again.',
     all: 'Send all again…',
     matching: 'Send all that match again…',
-    title: 'Send delivered ones again?',
-    start: 'Send again',
+    title: 'Send delivered messages again?',
+    start: (deliveries) => `Send ${deliveries} again`,
     outcome: 'will be sent again: receivers have got them already, and get them once more.',
     rest: 'The remaining deliveries are not sent again.',
   },
@@ -44,7 +44,7 @@ export const REPLAY_WORDS: Record<ReplayableState, ReplayWords> = {
     all: 'Try all now…',
     matching: 'Try all that match now…',
     title: 'Try waiting deliveries now?',
-    start: 'Try now',
+    start: (deliveries) => `Try ${deliveries} now`,
     outcome: 'will be tried now.',
     rest: 'The remaining deliveries wait for their next attempt.',
   },

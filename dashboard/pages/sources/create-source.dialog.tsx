@@ -26,6 +26,7 @@ export function CreateSourceDialog({ onCreated, onClose }: { onCreated: () => vo
       <TextField
         label="Name"
         hint="Identifies the source in destinations and logs. Cannot be changed later."
+        isRequired
         value={name}
         onValue={setName}
         error={byField.name}

@@ -31,7 +31,7 @@ export function SourceList() {
       <PageHeading title="Sources">
         <Button onClick={list.reload}>Refresh</Button>
         <Button look="primary" changes onClick={() => setCreating(true)}>
-          New source
+          New source…
         </Button>
       </PageHeading>
       <KeysetTable

@@ -37,7 +37,7 @@ export function SourceView({ name, query }: { name: string; query: URLSearchPara
           <EntryActions
             kind="source"
             entry={answer}
-            rotateLabel="Rotate write key"
+            rotateLabel="Rotate write key…"
             previousUntil={answer.previousKeyUntil}
             removal={
               <p>
@@ -115,7 +115,7 @@ function Hours({ source: { figures } }: { source: Source }) {
           rows={hours}
           keyOf={({ at }) => String(at)}
           columns={[
-            { title: 'From', cell: ({ at }) => <Time at={at} /> },
+            { title: 'From', cell: ({ at }) => <Time at={at} look="hour" /> },
             { title: 'Accepted', isNumber: true, cell: ({ accepted }) => accepted.toLocaleString() },
             { title: 'Refused', isNumber: true, cell: ({ refused }) => refused.toLocaleString() },
           ]}

@@ -25,7 +25,7 @@ export default function UsersPage({ route: { query } }: { route: Route }) {
       <UserForm key={userId} userId={userId} onSame={() => setRound(round + 1)} />
       {userId === '' ? (
         <EmptyState title="Whose data?">
-          <p>Enter a user id to see the user’s deliveries in the queue, and to delete the user’s data.</p>
+          <p>Enter a user id to see the user's deliveries in the queue, and to delete the user's data.</p>
         </EmptyState>
       ) : (
         <UserView key={`${round} ${userId}`} userId={userId} />
@@ -80,7 +80,7 @@ function UserView({ userId }: { userId: string }) {
         )}
       </p>
       <p>
-        <a href={hrefOf('activity', { what: 'user.delete', userId })}>Deletions of this user’s data</a>
+        <a href={hrefOf('activity', { what: 'user.delete', userId })}>Deletions of this user's data</a>
       </p>
       <KeysetTable
         caption="Deliveries of the user, the newest first"

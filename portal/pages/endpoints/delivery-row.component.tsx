@@ -10,7 +10,7 @@ import { words } from '../../words/words.js';
 export function DeliveryRow({ delivery }: { delivery: DeliverySummary }) {
   const { id, event, type, messageId, state, acceptedAt, attempts, lastAttempt, nextAttemptAt } = delivery;
   const facts = [
-    lastAttempt && answerOf(lastAttempt),
+    lastAttempt ? answerOf(lastAttempt) : state === 'dead' && words.attempt.none,
     attempts > 1 && words.deliveries.attempts(attempts),
     state === 'waiting' && nextAttemptAt !== undefined && words.deliveries.next(toAge(nextAttemptAt)),
   ];

@@ -58,8 +58,8 @@ function sentenceOf({ state, failingSince, disabled }: Endpoint): string {
     case 'paused':
       return words.endpoint.paused;
     case 'disabled': {
-      const why = (disabled && words.endpoint.disabledFor[disabled.reason]) ?? words.endpoint.disabled;
-      const since = disabled && `(${words.since(toMinute(disabled.since))})`;
+      const why = disabled && words.endpoint.disabledFor[disabled.reason];
+      const since = disabled ? words.endpoint.disabledSince(toMinute(disabled.since)) : words.endpoint.disabled;
       return [why, since, words.endpoint.disabledHint].filter(Boolean).join(' ');
     }
   }
