@@ -126,7 +126,7 @@ export function KeysetEnd<T>({ list, counted }: KeysetEndProps<T>) {
   return (
     <div class="keyset-end">
       <p class="hint" role="status">
-        {isLoading ? 'Loading…' : rows.length > 0 || (more && !error) ? shown : ''}
+        {isLoading ? 'Loading…' : (counted ?? rows.length) > 0 || (more && !error) ? shown : ''}
       </p>
       {reached !== undefined && (stop || more) && (
         <p class="hint">

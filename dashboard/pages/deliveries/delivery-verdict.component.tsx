@@ -33,7 +33,8 @@ function sentenceOf({ state, attempts, reason, nextAttemptAt, givesUpAt }: Deliv
     case 'dead':
       return (
         <>
-          Not delivered, {attempts.length === 0 ? 'without an attempt' : `after ${count}`}: <PlainText value={reason} max={200} />
+          Not delivered, {attempts.length === 0 ? 'without an attempt' : `after ${count}`}:{' '}
+          <PlainText value={reason} max={200} />
           {last !== undefined && ` (last: ${last})`}.
         </>
       );

@@ -63,6 +63,7 @@ export default function ExplainPage() {
           <SelectField
             label="Source"
             value={source}
+            hint={sources.answer && source === '' ? 'There are no sources yet.' : undefined}
             options={names.map((name) => [name, toPlainText(name, 80)] as const)}
             onValue={setChosen}
           />

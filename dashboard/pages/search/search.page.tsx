@@ -38,11 +38,10 @@ export default function SearchPage({ route: { query } }: { route: Route }) {
       {answer && (
         <>
           {answer.replay && <FoundReplay replay={answer.replay} />}
-          {answer.found.map((found) => (
-            <FoundDeliveries key={JSON.stringify(found.query)} {...found} />
-          ))}
+          <DeliveriesByField found={answer.found.filter(({ deliveries }) => deliveries.length > 0)} />
           <FoundEntries kind="destinations" entries={answer.destinations} />
           <FoundEntries kind="sources" entries={answer.sources} />
+          <DeliveriesByField found={answer.found.filter(({ deliveries }) => deliveries.length === 0)} />
           {isEmpty(answer) && (
             <EmptyState title="Nothing found.">
               <p>
@@ -57,6 +56,10 @@ export default function SearchPage({ route: { query } }: { route: Route }) {
       )}
     </>
   );
+}
+
+function DeliveriesByField({ found }: Pick<Findings, 'found'>) {
+  return found.map((one) => <FoundDeliveries key={JSON.stringify(one.query)} {...one} />);
 }
 
 function isEmpty({ replay, found, destinations, sources }: Findings): boolean {

@@ -50,14 +50,14 @@ export function DeletionScope({ userId, scope, onScope }: DeletionScopeProps) {
               onValue={(isChosen) => toggle(name, isChosen)}
             />
           ))}
-          {names.length > 1 && (
-            <Checkbox
-              label="All sources, also those without deliveries in the queue"
-              checked={scope === 'all'}
-              onValue={(isChosen) => onScope(isChosen ? 'all' : [])}
-            />
-          )}
         </div>
+        {names.length > 1 && (
+          <Checkbox
+            label="All sources, also those without deliveries in the queue"
+            checked={scope === 'all'}
+            onValue={(isChosen) => onScope(isChosen ? 'all' : [])}
+          />
+        )}
       </FieldGroup>
       {sources.answer?.cursor !== undefined && <p class="hint">The relay has more sources than are listed.</p>}
       <Problem error={sources.error ?? list.error} onRetry={sources.error ? sources.reload : list.more} />
