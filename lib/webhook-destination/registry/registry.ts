@@ -102,6 +102,8 @@ export abstract class Registry {
   readonly #relay: RelayEntries;
   /** The entries of each tenant; fixed destinations belong to none. Undefined without the option `portal`. */
   private readonly tenants: Record<RegistryKind, MetadataIndex> | undefined;
+  /** Tenants with sources that their endpoints do not know yet. */
+  readonly #changedTenants = new Set<string>();
 
   constructor(settings: RegistrySettings, relay: RelayEntries) {
     this.#settings = settings;
@@ -218,7 +220,7 @@ export abstract class Registry {
     this.index(kind, name, undefined);
   }
 
-  /** Indexes an entry by its tenant. If it is a source, the tenant's endpoints receive its messages from now on. */
+  /** Indexes an entry by its tenant. If it is a source, {@link useSources} must follow before other code runs. */
   protected index(kind: RegistryKind, name: string, options: object | undefined): void {
     const index = this.tenants?.[kind];
     if (!index || this.#fixed[kind].has(name)) return;
@@ -226,11 +228,18 @@ export abstract class Registry {
     index.put(name, options);
     const after = index.of(name);
     if (kind === 'destination' || before === after) return;
-    const tenants = [before, after].filter((tenant) => tenant !== undefined);
-    for (const endpoint of tenants.flatMap((tenant) => this.tenants!.destination.find(tenant))) {
-      const live = this.held('destination', endpoint)?.live;
-      if (live?.isTenants) this.use('destination', live);
+    for (const tenant of [before, after]) if (tenant !== undefined) this.#changedTenants.add(tenant);
+  }
+
+  /** Gives endpoints the present sources of their tenants, once for all sources that changed. */
+  protected useSources(): void {
+    for (const tenant of this.#changedTenants) {
+      for (const endpoint of this.tenants!.destination.find(tenant)) {
+        const live = this.held('destination', endpoint)?.live;
+        if (live?.isTenants) this.use('destination', live);
+      }
     }
+    this.#changedTenants.clear();
   }
 
   /** Puts a valid document into use. */
