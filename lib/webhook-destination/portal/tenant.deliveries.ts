@@ -110,7 +110,12 @@ export class TenantDeliveries {
 
   /** Sends the dead deliveries of an endpoint again that were accepted since a time, at most 10,000. */
   replaySince({ name, createdAt, disabled }: DestinationEntry, since: number, caller: CountedCaller) {
-    if (disabled) throw new RequestError('delivery_not_replayed', 'the endpoint is disabled or paused: enable or resume it first', 'id');
+    if (disabled)
+      throw new RequestError(
+        'delivery_not_replayed',
+        'the endpoint is disabled or paused: enable or resume it first',
+        'id',
+      );
     const search = { destination: name, state: 'dead', acceptedFrom: latest(since, createdAt) } as const;
     return this.queue.replayFound(search, MAX_REPLAYED, caller);
   }

@@ -19,8 +19,8 @@ const PAGE = 100;
 /** How long the previous secret or key stays valid after a rotation, in ms: a day. */
 const OVERLAP = 86_400_000;
 
-/** Longest overlap, in ms: 30 days. A leaked secret is valid until it ends. */
-const MAX_OVERLAP = 30 * OVERLAP;
+/** Longest overlap, in ms: a year. Write keys are in applications that people update late. */
+const MAX_OVERLAP = 365 * OVERLAP;
 
 /** Names that URLs resolve. */
 const UNREACHABLE = ['.', '..'];
@@ -208,7 +208,7 @@ export abstract class EntryManager<K extends RegistryKind, E> {
       ...Object.keys(others).map((field) => `${field} is not a known option`),
       ...(Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= MAX_OVERLAP
         ? []
-        : [`overlap must be a whole number of milliseconds from 0 to ${MAX_OVERLAP} (30 days)`]),
+        : [`overlap must be a whole number of milliseconds from 0 to ${MAX_OVERLAP} (365 days)`]),
       ...(value === undefined || typeof value === 'string' ? [] : [`${argument} must be a string`]),
     ];
     if (faults.length > 0) throw this.refusal(name, faults);
