@@ -137,8 +137,9 @@ export function endpointRoutes(
         if (disabled?.reason === 'paused') await manager.enable(name);
         const entry = await manager.resume(name); // the application may have paused it, too
         request.audit({ action: 'endpoint.resume', target: name });
-        const sent = entry.disabled ? { replayed: 0 } : await deliveries.replayPaused(entry, request.counted);
-        return { ...(await show(entry)), replayed: sent.replayed, ...('more' in sent && sent.more && { more: true }) };
+        const nothing = { replayed: 0, more: false };
+        const { replayed, more } = entry.disabled ? nothing : await deliveries.replayPaused(entry, request.counted);
+        return { ...(await show(entry)), replayed, ...(more && { more }) };
       },
     },
     change('enable', 'Enable an endpoint that was disabled', (name) => manager.enable(name)),
