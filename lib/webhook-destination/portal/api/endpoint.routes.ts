@@ -193,7 +193,7 @@ export function endpointRoutes(
         delete message.messageId; // receivers would take the next test for the same message
         const share = testsAtOnce.take(request.counted, 1);
         if (!share) throw new RequestError('rate_limited', 'other tests are in progress; try again in 1 s', 'event');
-        const attempt = await manager.test(name, message).finally(share.release);
+        const attempt = await manager.test(name, message).finally(() => share.release());
         request.audit({ action: 'endpoint.test', target: name, details: { event } });
         return { attempt: showAttempt(attempt) };
       },
