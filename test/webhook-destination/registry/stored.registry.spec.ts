@@ -85,7 +85,7 @@ describe('The stored registry', () => {
       await nextTurn();
       expect(listener.destinations.get('hook')!.sources).toHaveLength(listener.sources.size);
     }
-    expect(turns).toBeGreaterThan(2);
+    expect(turns).toBeGreaterThan(0);
     expect(listener.calls.filter((call) => call === 'put hook').length).toBeLessThan(5);
 
     const late = await start({ store: store.connect(), portal });
