@@ -260,9 +260,8 @@ describe.each(onExpress)('Tests and pauses of a tenant', ({ createAdapter }) => 
     expect(await acme('GET', `endpoints/${id}`)).toMatchObject({ state: 'paused' });
     await acme('POST', `endpoints/${id}/resume`);
 
-    const [{ name }] = (await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' })) as [
-      { name: string },
-    ];
+    const [entry] = await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' });
+    const { name } = entry!;
     await relay.destinations.update(name, { enabled: false });
     expect(await test(200)).toMatchObject({ outcome: 'success' });
     await relay.destinations.update(name, { enabled: true });
