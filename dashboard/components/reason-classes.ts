@@ -8,6 +8,7 @@ export const REASON_CLASSES: Record<DeadReason, string> = {
   transform_failed: 'transform failed',
   destination_removed: 'destination removed',
   endpoint_disabled: 'endpoint disabled',
+  endpoint_paused: 'endpoint paused',
   aborted: 'aborted by the receiver',
   unreadable: 'the stored delivery cannot be read',
 };

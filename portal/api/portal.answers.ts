@@ -27,7 +27,7 @@ export interface Endpoint {
   events: string[] | null;
   state: 'active' | 'failing' | 'paused' | 'disabled';
   failingSince?: number;
-  disabled?: { since: number; reason: 'failing' | 'gone' | 'asked' };
+  disabled?: { since: number; reason: 'failing' | 'gone' | 'asked' | 'paused' };
   signature: SignatureKind | 'none';
   publicKey?: string;
   previousSecretUntil?: number;

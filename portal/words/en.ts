@@ -231,6 +231,7 @@ export const en = {
       window_over: 'No attempt succeeded in time. Mend your endpoint, then send it again.',
       address_not_allowed: 'The URL leads to an address that is not allowed. Change the URL, then send it again.',
       endpoint_disabled: 'The endpoint was disabled. Enable it, then send it again.',
+      endpoint_paused: 'The endpoint was paused. Resume it to send it.',
       aborted: 'Your endpoint asked for no more attempts of this message.',
       unreadable: 'It is damaged, and cannot be sent again.',
     } as Record<string, string>,

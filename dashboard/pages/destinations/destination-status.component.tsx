@@ -12,6 +12,7 @@ const DISABLED_BECAUSE = {
   failing: 'it did not succeed for too long',
   gone: 'it answered 410 Gone',
   asked: 'the receiver asked for it',
+  paused: 'its tenant paused it',
 };
 
 /** Status of a destination. */

@@ -14,9 +14,9 @@ export interface Disablement {
   since: number;
   /**
    * `failing`: it failed for `portal.disableAfter` without a success. `gone`: it answered 410. `asked`: it answered with
-   * the header `webhook-delivery: disable`.
+   * the header `webhook-delivery: disable`. `paused`: its tenant paused it in the portal.
    */
-  reason: 'failing' | 'gone' | 'asked';
+  reason: 'failing' | 'gone' | 'asked' | 'paused';
 }
 
 /** A destination with its pauses, oldest first, and its state as an endpoint of the portal. */

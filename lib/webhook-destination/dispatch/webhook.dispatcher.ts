@@ -9,7 +9,7 @@ import { LineLogger } from '../../common/line.logger.js';
 import { FieldError } from '../../common/relay.errors.js';
 import type { DispatchTelemetry } from '../../common/telemetry/telemetry.interface.js';
 import type { AttemptRecord } from '../queue/attempt-record.interface.js';
-import { DISABLED, REMOVED } from '../queue/dead-reasons.js';
+import { DISABLED, PAUSED, REMOVED } from '../queue/dead-reasons.js';
 import { type DeliveryCount, isOpen } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DeliveryEvent } from './delivery-event.js';
@@ -234,9 +234,10 @@ export class WebhookDispatcher {
 
   /** Ends the deliveries of a removed or disabled destination, once this process delivers. */
   private end(name: string): void {
-    // A name without a reason is possibly that of a destination that only another process knows yet.
-    const reason = this.removedNames.has(name) ? REMOVED : this.#destinations.get(name)?.disabled && DISABLED;
-    if (!this.#createPool || !reason || this.ended.has(name)) return;
+    // A name that is neither is possibly that of a destination that only another process knows yet.
+    const { disabled } = this.#destinations.get(name) ?? {};
+    if (!this.#createPool || !(disabled || this.removedNames.has(name)) || this.ended.has(name)) return;
+    const reason = !disabled ? REMOVED : disabled.reason === 'paused' ? PAUSED : DISABLED;
     const reporter = new OutcomeReporter(name, this.events, this.telemetry);
     const ended = new EndedDestination(name, reason, this.queue, reporter);
     this.ended.set(name, ended);

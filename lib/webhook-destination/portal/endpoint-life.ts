@@ -96,7 +96,9 @@ export class EndpointLife {
     if (outcome.type === 'delivered') this.succeed(destination);
     else this.fail(outcome);
     const reason = reasonIn(results);
-    if (reason && this.find(destination)) void this.disable(destination, reason);
+    // A retry leaves out the URLs that failed permanently, some of which may take other messages.
+    const areAll = () => this.find(destination)?.document.options.urls?.length === results.length;
+    if (reason && areAll()) void this.disable(destination, reason);
   }
 
   private succeed(name: string): void {

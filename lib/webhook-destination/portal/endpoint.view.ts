@@ -1,5 +1,6 @@
 import { publicKeyOf, type SignatureScheme } from '../receiver/webhook-secret.rules.js';
 import type { DestinationManager } from '../registry/destination.manager.js';
+import type { Disablement } from '../dispatch/pause.util.js';
 import type { DestinationEntry } from '../registry/registry-entry.interface.js';
 import type { OpaqueIds } from './opaque-ids.js';
 import { DESCRIPTION } from './tenant.endpoints.js';
@@ -13,7 +14,8 @@ export interface ShownEndpoint {
   events: string[] | null;
   state: 'active' | 'failing' | 'paused' | 'disabled';
   failingSince?: number | undefined;
-  disabled?: { since: number; reason: 'failing' | 'gone' | 'asked' } | undefined;
+  /** Set while it is disabled or paused. */
+  disabled?: Disablement | undefined;
   signature: SignatureScheme | 'none';
   publicKey?: string | undefined;
   previousSecretUntil?: number | undefined;
@@ -46,10 +48,10 @@ export async function showEndpoint(
     previousSecretUntil,
     createdAt = 0,
   } = entry;
-  const { options } = await documents.documentOf(name);
+  const { options, followsTenant } = await documents.documentOf(name);
   return {
     id: ids.endpoint(name),
-    url: withoutUserInfo(options.urls?.[0]),
+    url: followsTenant ? withoutUserInfo(options.urls?.[0]) : (entry.urls[0] ?? ''),
     description: metadata[DESCRIPTION] ?? '',
     events: events ?? null,
     state: stateOf(entry),
@@ -72,8 +74,9 @@ export async function showSecrets(name: string, documents: Documents): Promise<S
 }
 
 function stateOf({ enabled, paused, disabled, failingSince }: DestinationEntry): ShownEndpoint['state'] {
-  if (disabled || !enabled) return 'disabled';
-  if (paused) return 'paused';
+  const isPausedByTenant = disabled?.reason === 'paused';
+  if (!enabled || (disabled && !isPausedByTenant)) return 'disabled';
+  if (paused || isPausedByTenant) return 'paused';
   return failingSince === undefined ? 'active' : 'failing';
 }
 

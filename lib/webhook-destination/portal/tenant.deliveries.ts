@@ -3,6 +3,7 @@ import type { CountedCaller } from '../http/caller.quota.js';
 import { RequestError } from '../http/request.error.js';
 import type { MessageExplainer } from '../message.explainer.js';
 import type { QueueFigures } from '../observe/queue.figures.js';
+import { PAUSED } from '../queue/dead-reasons.js';
 import { type DeliveryRecord, isReplayable } from '../queue/delivery.interface.js';
 import type { DeliveryQueue } from '../queue/delivery.queue.js';
 import type { DeliverySearch } from '../queue/delivery-search.js';
@@ -63,7 +64,8 @@ export class TenantDeliveries {
     caller: CountedCaller,
   ): Promise<{ deliveries: ShownDelivery[]; cursor?: string | undefined }> {
     const states: readonly (DeliverySearch['state'] | undefined)[] = state ? SHOWN_STATES[state] : [undefined];
-    let { index, after } = this.readCursor(tenant, cursor, states.length);
+    const owner = JSON.stringify([tenant, name, state, event, since]); // another search cannot read its cursor
+    let { index, after } = this.readCursor(owner, cursor);
     const found: DeliveryRecord[] = [];
     let isTimely = true;
     while (index < states.length && found.length < limit && isTimely) {
@@ -77,7 +79,7 @@ export class TenantDeliveries {
     const deliveries = await showDeliveries(found, tenant, this.ids);
     return index === states.length
       ? { deliveries }
-      : { deliveries, cursor: this.ids.conceal(tenant, `${index} ${after ?? ''}`) };
+      : { deliveries, cursor: this.ids.conceal(owner, `${index} ${after ?? ''}`) };
   }
 
   /**
@@ -108,8 +110,19 @@ export class TenantDeliveries {
 
   /** Sends the dead deliveries of an endpoint again that were accepted since a time, at most 10,000. */
   replaySince({ name, createdAt, disabled }: DestinationEntry, since: number, caller: CountedCaller) {
-    if (disabled) throw new RequestError('delivery_not_replayed', 'the endpoint is disabled: enable it first', 'id');
+    if (disabled)
+      throw new RequestError(
+        'delivery_not_replayed',
+        'the endpoint is disabled or paused: enable or resume it first',
+        'id',
+      );
     const search = { destination: name, state: 'dead', acceptedFrom: latest(since, createdAt) } as const;
+    return this.queue.replays.runFound(search, MAX_REPLAYED, caller);
+  }
+
+  /** Sends the deliveries that an endpoint did not get while its tenant paused it, at most 10,000, the newest first. */
+  replayPaused({ name, createdAt }: DestinationEntry, caller: CountedCaller) {
+    const search = { destination: name, state: 'dead', reason: PAUSED, acceptedFrom: latest(createdAt) } as const;
     return this.queue.replays.runFound(search, MAX_REPLAYED, caller);
   }
 
@@ -128,11 +141,11 @@ export class TenantDeliveries {
     throw unknownEndpoint();
   }
 
-  private readCursor(tenant: string, cursor: string | undefined, states: number): { index: number; after?: string } {
+  private readCursor(owner: string, cursor: string | undefined): { index: number; after?: string } {
     if (cursor === undefined) return { index: 0 };
-    const [, index, after] = /^(\d) (.*)$/s.exec(this.ids.reveal(tenant, cursor) ?? '') ?? [];
-    if (index === undefined || Number(index) >= states) {
-      throw new RequestError('query_invalid', 'cursor must be that of an earlier answer', 'cursor');
+    const [, index, after] = /^(\d) (.*)$/s.exec(this.ids.reveal(owner, cursor) ?? '') ?? [];
+    if (index === undefined) {
+      throw new RequestError('query_invalid', 'cursor must be that of an earlier answer to the same search', 'cursor');
     }
     return { index: Number(index), ...(after !== '' && { after: after! }) };
   }

@@ -12,6 +12,9 @@ export const REMOVED = 'destination removed';
 /** Reason of a delivery to an endpoint that was disabled. */
 export const DISABLED = 'endpoint disabled';
 
+/** Reason of a delivery to an endpoint that its tenant paused. */
+export const PAUSED = 'endpoint paused';
+
 /** Reason of a delivery that its receiver asked not to get again. */
 export const ABORTED = 'aborted by the receiver';
 
@@ -35,6 +38,7 @@ export const DEAD_REASONS = {
   transform_failed: TRANSFORM_FAILED,
   destination_removed: REMOVED,
   endpoint_disabled: DISABLED,
+  endpoint_paused: PAUSED,
   aborted: ABORTED,
   unreadable: UNREADABLE,
 } as const;

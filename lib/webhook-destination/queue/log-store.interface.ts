@@ -46,8 +46,8 @@ export interface LogStore {
   /** Returns the names of the logs that begin with a text and have records, or have had until lately. */
   names(start: string): Promise<string[]>;
   /**
-   * Removes records of any log that are past the `age` with which they were written; resolves with their number. It is
-   * less than `most` if no more are left.
+   * Removes records of any log that are past the `age` with which they were written (in Redis, that of the log's last
+   * write); resolves with their number. It is less than `most` if no more are left.
    */
   removeOld(now: number, most: number): Promise<number>;
 }

@@ -239,6 +239,18 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
+   * @internal Pauses a destination for its tenant. Its deliveries become dead and are kept: those that wait, as in
+   * {@link pause}, fill the queue of all tenants.
+   *
+   * @throws {RelayError} `destination_unknown`
+   */
+  pauseForTenant(name: string): Promise<DestinationEntry> {
+    return this.change(name, (document) =>
+      document.disabled ? document : { ...document, disabled: { since: this.now(), reason: 'paused' } },
+    );
+  }
+
+  /**
    * @internal Changes what a tenant may change of its destination. The secret is the tenant's own, so it goes to a new
    * origin, too; headers, which only the application can have set, do not.
    *

@@ -19,6 +19,9 @@ const PAGE = 100;
 /** How long the previous secret or key stays valid after a rotation, in ms: a day. */
 const OVERLAP = 86_400_000;
 
+/** Longest overlap, in ms: a year. Write keys are in applications that people update late. */
+const MAX_OVERLAP = 365 * OVERLAP;
+
 /** Names that URLs resolve. */
 const UNREACHABLE = ['.', '..'];
 
@@ -203,9 +206,9 @@ export abstract class EntryManager<K extends RegistryKind, E> {
     const { overlap = OVERLAP, [argument]: value, ...others } = Object(given) as Record<string, unknown> & typeof given;
     const faults = [
       ...Object.keys(others).map((field) => `${field} is not a known option`),
-      ...(Number.isSafeInteger(overlap) && overlap >= 0
+      ...(Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= MAX_OVERLAP
         ? []
-        : ['overlap must be a whole number of milliseconds, 0 or above']),
+        : [`overlap must be a whole number of milliseconds from 0 to ${MAX_OVERLAP} (365 days)`]),
       ...(value === undefined || typeof value === 'string' ? [] : [`${argument} must be a string`]),
     ];
     if (faults.length > 0) throw this.refusal(name, faults);

@@ -102,6 +102,8 @@ export abstract class Registry {
   readonly #relay: RelayEntries;
   /** The entries of each tenant; fixed destinations belong to none. */
   readonly tenants: Tenants;
+  /** Tenants with sources that their endpoints do not know yet. */
+  readonly #changedTenants = new Set<string>();
 
   constructor(settings: RegistrySettings, relay: RelayEntries) {
     this.#settings = settings;
@@ -210,15 +212,22 @@ export abstract class Registry {
     this.index(kind, name, undefined);
   }
 
-  /** Indexes an entry by its tenant. If it is a source, the tenant's endpoints receive its messages from now on. */
+  /** Indexes an entry by its tenant. If it is a source, {@link useSources} must follow before other code runs. */
   protected index(kind: RegistryKind, name: string, options: object | undefined): void {
     if (this.#fixed[kind].has(name)) return;
     const changed = this.tenants.put(kind, name, options);
-    if (kind === 'destination') return;
-    for (const endpoint of changed.flatMap((tenant) => this.tenants.find('destination', tenant))) {
-      const live = this.held('destination', endpoint)?.live;
-      if (live?.followsTenant) this.use('destination', live);
+    if (kind === 'source') for (const tenant of changed) this.#changedTenants.add(tenant);
+  }
+
+  /** Gives endpoints the present sources of their tenants, once for all sources that changed. */
+  protected useSources(): void {
+    for (const tenant of this.#changedTenants) {
+      for (const endpoint of this.tenants.find('destination', tenant)) {
+        const live = this.held('destination', endpoint)?.live;
+        if (live?.followsTenant) this.use('destination', live);
+      }
     }
+    this.#changedTenants.clear();
   }
 
   /** Puts a valid document into use. */

@@ -146,7 +146,10 @@ export class StoredRegistry extends Registry {
     let isEarlier = lost.length > 0;
     const taken: RegistryEntry[] = [];
     for (let index = 0; index < records.length; index++) {
-      if (index % PORTION === PORTION - 1) await nextTurn();
+      if (index % PORTION === PORTION - 1) {
+        if (!this.isOpening) this.useSources(); // no message may find a source that its tenant's endpoints lack
+        await nextTurn();
+      }
       const record = records[index]!;
       const known = this.held(record.kind, record.name);
       if (known && (areAll ? known.revision === record.revision : known.revision! >= record.revision)) continue;
@@ -214,6 +217,7 @@ export class StoredRegistry extends Registry {
   /** Settles what the latest changes allow, and rewrites what is stale. */
   private proceed(): void {
     this.settleConflicts();
+    this.useSources();
     this.awaitExpiry();
     if (!this.isOpening) void this.rewrite();
   }

@@ -1,9 +1,16 @@
+import type { WebhookDestinationService } from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../support/clean-ups.js';
 import { platforms } from '../../support/platforms.js';
 import { waitFor } from '../../support/wait-for.js';
 import { type PortalAnswer, startPortal, track } from './support.js';
+
+/** Deliveries to an endpoint that its tenant has paused do not wait. */
+async function pauseByApplication(relay: WebhookDestinationService): Promise<void> {
+  const [entry] = await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' });
+  await relay.destinations.pause(entry!.name);
+}
 
 describe.each(platforms)('Deliveries in the portal on $platform', ({ createAdapter }) => {
   const afterwards = useCleanUps();
@@ -77,7 +84,7 @@ describe.each(platforms)('Deliveries in the portal on $platform', ({ createAdapt
     // A delivered one, too; one that is due is not.
     await acme('POST', `deliveries/${third!.id as string}/replay`);
     await waitFor(() => receiver.webhooks.length === 7);
-    await acme('POST', `endpoints/${id}/pause`);
+    await pauseByApplication(relay);
     await relay.accept('wk_acme', [track('m4')]);
     const [queued] = await list('state=waiting');
     expect(queued).toMatchObject({ messageId: 'm4', state: 'waiting', attempts: 0 });
@@ -92,7 +99,7 @@ describe.each(platforms)('Deliveries in the portal on $platform', ({ createAdapt
     receiver.statuses = [503];
     for (let i = 0; i < 3; i++) await relay.accept('wk_acme', [track(`tried-${i}`)]);
     await waitFor(async () => (await list()).every((one) => one.attempts === 1));
-    await acme('POST', `endpoints/${id}/pause`);
+    await pauseByApplication(relay);
     for (let i = 0; i < 4; i++) await relay.accept('wk_acme', [track(`new-${i}`)]);
     const found: unknown[] = [];
     for (let cursor: string | undefined = ''; cursor !== undefined;) {
@@ -108,6 +115,35 @@ describe.each(platforms)('Deliveries in the portal on $platform', ({ createAdapt
     const whole = await acme('GET', `deliveries/${last!.id as string}`);
     expect(whole.givesUpAt).toBeGreaterThan(Date.now());
     expect(whole.nextAttemptAt).toBeGreaterThan(Date.now() - 60_000);
+  });
+
+  it('have cursors for their own search alone', async () => {
+    const { relay, receiver, acme, id, refused, tokenOf } = await start();
+    receiver.statuses = [400];
+    for (const name of ['m1', 'm2', 'm3']) await relay.accept('wk_acme', [track(name)]);
+    const { id: other } = await acme('POST', 'endpoints', { url: receiver.url });
+    await waitFor(async () => (await acme('GET', `endpoints/${id}/deliveries?state=dead`)).deliveries.length === 3);
+    const query = 'state=dead&event=Ordered&since=1';
+    const { cursor } = await acme('GET', `endpoints/${id}/deliveries?${query}&limit=1`);
+    const page = await acme('GET', `endpoints/${id}/deliveries?${query}&limit=2&cursor=${cursor!}`);
+    expect(page.deliveries.map(({ messageId }) => messageId)).toEqual(['m2', 'm1']);
+    const token = await tokenOf('acme');
+    for (const path of [
+      `endpoints/${id}/deliveries?cursor=${cursor!}`,
+      `endpoints/${id}/deliveries?state=delivered&event=Ordered&since=1&cursor=${cursor!}`,
+      `endpoints/${id}/deliveries?state=dead&event=Order&since=1&cursor=${cursor!}`,
+      `endpoints/${id}/deliveries?state=dead&event=Ordered&since=2&cursor=${cursor!}`,
+      `endpoints/${other}/deliveries?${query}&cursor=${cursor!}`,
+    ]) {
+      expect([path, await refused(token)('GET', path)]).toMatchObject([
+        path,
+        {
+          status: 400,
+          field: 'cursor',
+          message: 'cursor must be that of an earlier answer to the same search',
+        },
+      ]);
+    }
   });
 
   it('are deletion notices as well, which are those of the tenant', async () => {

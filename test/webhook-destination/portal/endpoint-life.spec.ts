@@ -341,7 +341,21 @@ describe('An endpoint', () => {
     await relay.settled('retry');
     expect(await isDisabled(relay)).toBe(false);
     first.answer(gone);
+    await relay.settled('dead');
+    expect(await isDisabled(relay)).toBe(false); // the second URL was left out, and may take others
+    await relay.track('m2');
     await waitFor(() => isDisabled(relay));
+  });
+
+  it('with two URLs stays enabled if one is gone, and the other refuses a message for another reason', async () => {
+    const [first, second] = [await changingReceiver(sequence(failing, gone)), await receiverOf(status(404))];
+    const { relay, states } = await start();
+    await addEndpoint(relay, first.receiver.url, { urls: [first.receiver.url, second.url] });
+    await relay.track('m1');
+    await relay.settled('dead');
+    await relay.track('m2'); // answered 410 and 404
+    await relay.settled('dead', 2);
+    expect([await isDisabled(relay), states()]).toEqual([false, []]);
   });
 
   it('gets no deliveries while it is disabled, not even those that are replayed, and ends when it is removed', async () => {

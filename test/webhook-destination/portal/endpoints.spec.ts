@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { useCleanUps } from '../../support/clean-ups.js';
 import { onExpress, platforms } from '../../support/platforms.js';
 import { Receiver } from '../../support/receiver.js';
+import { hang, ScriptedReceiver } from '../../support/scripted-receiver.js';
+import { waitFor } from '../../support/wait-for.js';
 import { startPortal, track } from './support.js';
 
 const URL_OF_NOBODY = 'https://receiver.example/hook';
@@ -73,13 +75,21 @@ describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapte
     const token = await tokenOf('acme');
     await relay.destinations.create({
       name: 'acme/orders',
-      urls: [receiver.url],
+      urls: [`${receiver.url.replace('//', '//user:password@')}?key=of-the-application`],
+      sharedSecret: 'of the application, for acme',
       sources: ['acme', 'shop'],
       headers: { 'X-Key': 'of-the-application' },
       metadata: { tenant: 'acme' },
     });
     const { endpoints } = await as(token)('GET', 'endpoints');
     expect(endpoints).toMatchObject([{ url: receiver.url, signature: 'v1', description: '' }]);
+    const shown = await as(token)('GET', `endpoints/${endpoints[0]!.id as string}`);
+    expect(shown.url).toBe(receiver.url);
+    expect(JSON.stringify(shown)).not.toMatch(/password|of.the.application/);
+    const secrets = await as(token)('GET', `endpoints/${endpoints[0]!.id as string}/secret`);
+    expect(secrets).toEqual({ secret: 'of the application, for acme' });
+    const read = await refused(await tokenOf('acme', 'read'))('GET', `endpoints/${endpoints[0]!.id as string}/secret`);
+    expect(read).toMatchObject({ status: 403 });
     expect(JSON.stringify(endpoints)).not.toMatch(/acme|shop|of-the-application/);
     const path = `endpoints/${endpoints[0]!.id as string}`;
     await as(token)('PATCH', path, { url: `${receiver.url}2` });
@@ -226,6 +236,130 @@ describe.each(platforms)('Endpoints in the portal on $platform', ({ createAdapte
   });
 });
 
+describe.each(onExpress)('Tests and pauses of a tenant', ({ createAdapter }) => {
+  const afterwards = useCleanUps();
+
+  it('send a test to an endpoint that is paused, disabled or not enabled, which changes nothing of it', async () => {
+    const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter(), {
+      portal: { disableAfter: 1 },
+    });
+    const acme = as(await tokenOf('acme'));
+    const operational: string[] = [];
+    relay.operational$.subscribe(({ type }) => operational.push(type));
+    const { id } = await acme('POST', 'endpoints', { url: receiver.url });
+    const test = async (status: number) => {
+      receiver.statuses = [status];
+      return (await acme('POST', `endpoints/${id}/test`, { event: 'Ordered' })).attempt;
+    };
+    expect(await test(500)).toMatchObject({ outcome: 'temporary', status: 500 });
+    expect(await test(410)).toMatchObject({ outcome: 'permanent', status: 410 });
+    expect(await acme('GET', `endpoints/${id}`)).toMatchObject({ state: 'active' });
+
+    await acme('POST', `endpoints/${id}/pause`);
+    expect(await test(200)).toMatchObject({ outcome: 'success' });
+    expect(await acme('GET', `endpoints/${id}`)).toMatchObject({ state: 'paused' });
+    await acme('POST', `endpoints/${id}/resume`);
+
+    const [entry] = await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' });
+    const { name } = entry!;
+    await relay.destinations.update(name, { enabled: false });
+    expect(await test(200)).toMatchObject({ outcome: 'success' });
+    await relay.destinations.update(name, { enabled: true });
+
+    receiver.statuses = [410];
+    await relay.accept('wk_acme', [track('m1')]);
+    await waitFor(async () => (await acme('GET', `endpoints/${id}`)).state === 'disabled');
+    expect(operational).toEqual(['delivery.exhausted', 'endpoint.disabled']);
+    expect(await test(200)).toMatchObject({ outcome: 'success' });
+    expect(await acme('GET', `endpoints/${id}`)).toMatchObject({ state: 'disabled', disabled: { reason: 'gone' } });
+    expect(operational).toHaveLength(2);
+  });
+
+  it('run no more than three tests of a tenant at a time', async () => {
+    const { tokenOf, json, as } = await startPortal(afterwards, createAdapter());
+    const slow = await ScriptedReceiver.start(hang);
+    afterwards(() => slow.stop());
+    const token = await tokenOf('acme');
+    const { id } = await as(token)('POST', 'endpoints', { url: slow.url });
+    const test = () => json('POST', `endpoints/${id}/test`, { token, body: { event: 'Ordered' } });
+    const running = [test(), test(), test()];
+    await waitFor(() => slow.active === 3);
+    const { status, answer, response } = await test();
+    expect([status, answer.code, response.headers.get('retry-after')]).toEqual([429, 'rate_limited', '1']);
+    expect(answer.message).toBe('other tests are in progress; try again in 1 s');
+    // Neither the tenant's other requests nor another tenant wait for them.
+    await as(token)('GET', 'endpoints');
+    const globex = await tokenOf('globex');
+    const { id: other } = await as(globex)('POST', 'endpoints', { url: slow.url });
+    running.push(json('POST', `endpoints/${other}/test`, { token: globex, body: { event: 'Ordered' } }));
+    await waitFor(() => slow.active === 4);
+    for (const socket of slow.sockets) socket.destroy();
+    expect((await Promise.all(running)).map((one) => one.status)).toEqual([200, 200, 200, 200]);
+    const again = test();
+    await waitFor(() => slow.active === 1);
+    for (const socket of slow.sockets) socket.destroy();
+    expect((await again).status).toBe(200);
+  });
+
+  it('keep nothing waiting in the queue while an endpoint is paused, and send what was kept once it is resumed', async () => {
+    const { relay, receiver, tokenOf, as, refused } = await startPortal(afterwards, createAdapter());
+    const token = await tokenOf('acme');
+    const acme = as(token);
+    const { id } = await acme('POST', 'endpoints', { url: `${receiver.url}/acme` });
+    expect(await acme('POST', `endpoints/${id}/pause`)).toMatchObject({ state: 'paused' });
+    for (let number = 0; number < 40; number++) await relay.accept('wk_acme', [track(`m${number}`)]);
+    await waitFor(async () => (await relay.deliveries({ reason: 'endpoint_paused' })).length === 40);
+    // Another tenant is not held up.
+    await as(await tokenOf('globex'))('POST', 'endpoints', { url: `${receiver.url}/globex` });
+    await relay.accept('wk_globex', [track('g1')]);
+    await receiver.received(1);
+    const { deliveries } = await acme('GET', `endpoints/${id}/deliveries?state=dead&limit=1`);
+    expect(deliveries).toMatchObject([{ messageId: 'm39', attempts: 0, reason: 'endpoint_paused' }]);
+    expect(await refused(token)('POST', `endpoints/${id}/replays`, { since: 0 })).toMatchObject({
+      status: 409,
+      message: 'the endpoint is disabled or paused: enable or resume it first',
+    });
+    // A second pause keeps the first, and the application may have paused it, too.
+    expect(await acme('POST', `endpoints/${id}/pause`)).toMatchObject({ disabled: { reason: 'paused' } });
+    const [entry] = await relay.destinations.list({ metadata: { tenant: 'acme' }, after: 'operator' });
+    await relay.destinations.pause(entry!.name);
+    expect(await acme('POST', `endpoints/${id}/resume`)).toMatchObject({ id, state: 'active', replayed: 40 });
+    await receiver.received(41);
+    expect(await acme('POST', `endpoints/${id}/resume`)).toMatchObject({ state: 'active', replayed: 0 });
+  });
+
+  it('do not end a disablement by a resume', async () => {
+    const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
+    const acme = as(await tokenOf('acme'));
+    const { id } = await acme('POST', 'endpoints', { url: receiver.url });
+    receiver.statuses = [410];
+    await relay.accept('wk_acme', [track('m1')]);
+    await waitFor(async () => (await acme('GET', `endpoints/${id}`)).state === 'disabled');
+    expect(await acme('POST', `endpoints/${id}/pause`)).toMatchObject({ disabled: { reason: 'gone' } });
+    expect(await acme('POST', `endpoints/${id}/resume`)).toMatchObject({ state: 'disabled', replayed: 0 });
+  });
+});
+
+describe.each(onExpress)('A source of the name portal', ({ createAdapter }) => {
+  const afterwards = useCleanUps();
+
+  it('has no route of its own, so it may have the name', async () => {
+    const { relay, host, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
+    const { writeKey } = await relay.sources.create({ name: 'portal', metadata: { tenant: 'portal' } });
+    const tenant = as(await tokenOf('portal'));
+    await tenant('POST', 'endpoints', { url: receiver.url });
+    const response = await fetch(`${host}/v1/batch`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ writeKey, batch: [track('p1')] }),
+    });
+    expect(response.status).toBe(200);
+    expect((await receiver.received(1))[0]!.body.event).toBe('Ordered');
+    expect((await tenant('GET', 'endpoints')).endpoints).toHaveLength(1);
+    expect((await fetch(`${host}/relay/portal/`)).status).toBe(200);
+  });
+});
+
 describe.each(onExpress)('What a tenant gives', ({ createAdapter }) => {
   const afterwards = useCleanUps();
   const RULE = 'url must not be a private, local or otherwise refused address';
@@ -276,6 +410,13 @@ describe.each(onExpress)('What a tenant gives', ({ createAdapter }) => {
         { overlap: -1 },
         'overlap',
         'overlap must be a whole number of milliseconds',
+      ],
+      [
+        'POST',
+        `endpoints/${id}/rotate-secret`,
+        { overlap: 31_536_000_001 },
+        'overlap',
+        'overlap must be a whole number of milliseconds from 0 to 31536000000 (365 days)',
       ],
       ['POST', `endpoints/${id}/rotate-secret`, { secret: 'x' }, 'secret', 'secret is not a field of this request'],
       ['POST', `endpoints/${id}/test`, {}, 'event', 'event must be the name of an event'],

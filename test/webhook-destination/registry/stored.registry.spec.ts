@@ -1,6 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { toOptions } from '../../../lib/common/options.rules.js';
+import { PortalOptions } from '../../../lib/webhook-destination/portal/portal.options.js';
 import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
 import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -63,6 +67,30 @@ describe('The stored registry', () => {
     await waitFor(() => other.listener.destinations.get('crm')?.enabled === false);
     expect(one.listener.calls).toEqual(['put shop', 'put crm', 'put crm', 'remove shop']);
     expect(new Set(other.listener.calls).size).toBeLessThanOrEqual(one.listener.calls.length);
+  });
+
+  it('gives the endpoints of a tenant all its sources together, before another part of the process runs', async () => {
+    const store = new SharedStore();
+    const portal = toOptions(PortalOptions, { secret: SECRET.padEnd(32) });
+    const metadata = { tenant: 'acme' };
+    const one = await start({ store: store.connect(), portal });
+    await one.destinations.createForTenant({ name: 'hook', urls, metadata });
+    const { listener } = await start({ store: store.connect(), portal });
+    store.isSignalling = false;
+    for (let number = 0; number < 500; number++) await one.sources.create({ name: `source-${number}`, metadata });
+    listener.calls.length = 0;
+    store.signal();
+    let turns = 0;
+    for (; listener.sources.size < 500; turns++) {
+      await nextTurn();
+      expect(listener.destinations.get('hook')!.sources).toHaveLength(listener.sources.size);
+    }
+    expect(turns).toBeGreaterThan(0);
+    expect(listener.calls.filter((call) => call === 'put hook').length).toBeLessThan(5);
+
+    const late = await start({ store: store.connect(), portal });
+    expect(late.listener.calls.filter((call) => call === 'put hook').length).toBeLessThan(3);
+    expect(late.listener.destinations.get('hook')!.sources).toHaveLength(500);
   });
 
   it('learns of a change within 5 s where its signal is lost', async () => {

@@ -1,5 +1,6 @@
+import { CallerQuota } from '../../http/caller.quota.js';
 import { RateLimiter } from '../../http/rate.limiter.js';
-import { refuseUntil } from '../../http/request.error.js';
+import { refuseUntil, RequestError } from '../../http/request.error.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
 import { generateSecret } from '../../receiver/webhook-secret.rules.js';
 import { originOf } from '../../registry/new-origin.rules.js';
@@ -17,6 +18,9 @@ import * as schemas from './portal.schemas.js';
 /** Tests allowed for a tenant: each sends a request to a URL of the tenant's choice, and shows what happened. */
 const TESTS = { limit: 30, ttl: 60_000 };
 
+/** Tests of tenants in progress: one to a slow receiver takes until its time limit. */
+const TESTS_AT_ONCE = { each: 3, readers: 0, all: 100 };
+
 /** Routes of endpoints. */
 export function endpointRoutes(
   manager: DestinationManager,
@@ -26,6 +30,7 @@ export function endpointRoutes(
   ids: OpaqueIds,
 ): PortalRoute[] {
   const tests = new RateLimiter(TESTS);
+  const testsAtOnce = new CallerQuota(TESTS_AT_ONCE);
   const find = ({ caller, params }: PortalRequest) => endpoints.find(caller.tenant, params.id!);
   const show = (entry: DestinationEntry): Promise<ShownEndpoint> => showEndpoint(entry, manager, ids);
   const change = (verb: string, summary: string, run: (name: string) => Promise<DestinationEntry>): PortalRoute => ({
@@ -119,8 +124,24 @@ export function endpointRoutes(
         return { removed: true };
       },
     },
-    change('pause', 'Queue its events without sending them', (name) => manager.pause(name)),
-    change('resume', 'Send what was queued while it was paused', (name) => manager.resume(name)),
+    change('pause', 'Keep its events without sending them', (name) => manager.pauseForTenant(name)),
+    {
+      method: 'POST',
+      path: 'endpoints/:id/resume',
+      access: 'write',
+      summary: 'Resume it, and send what was kept while it was paused, at most 10,000',
+      answer: schemas.RESUMED,
+      handle: async (request) => {
+        readFields(request.body);
+        const { name, disabled } = await find(request);
+        if (disabled?.reason === 'paused') await manager.enable(name);
+        const entry = await manager.resume(name); // the application may have paused it, too
+        request.audit({ action: 'endpoint.resume', target: name });
+        const nothing = { replayed: 0, more: false };
+        const { replayed, more } = entry.disabled ? nothing : await deliveries.replayPaused(entry, request.counted);
+        return { ...(await show(entry)), replayed, ...(more && { more }) };
+      },
+    },
     change('enable', 'Enable an endpoint that was disabled', (name) => manager.enable(name)),
     {
       method: 'POST',
@@ -170,7 +191,9 @@ export function endpointRoutes(
         refuseUntil(tests.count(request.caller.tenant), 'too many tests', 'event');
         const message: Record<string, unknown> = { ...catalogue.find(event)?.example, type: 'track', event };
         delete message.messageId; // receivers would take the next test for the same message
-        const attempt = await manager.test(name, message);
+        const share = testsAtOnce.take(request.counted, 1);
+        if (!share) throw new RequestError('rate_limited', 'other tests are in progress; try again in 1 s', 'event');
+        const attempt = await manager.test(name, message).finally(() => share.release());
         request.audit({ action: 'endpoint.test', target: name, details: { event } });
         return { attempt: showAttempt(attempt) };
       },

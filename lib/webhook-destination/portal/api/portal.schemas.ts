@@ -38,7 +38,10 @@ const ENDPOINT_FIELDS = {
   events: EVENTS,
   state: oneOf('active', 'failing', 'paused', 'disabled'),
   'failingSince?': time('first failure since the last success, in ms since the epoch'),
-  'disabled?': object({ since: time(), reason: oneOf('failing', 'gone', 'asked') }, 'set while it is disabled'),
+  'disabled?': object(
+    { since: time(), reason: oneOf('failing', 'gone', 'asked', 'paused') },
+    'set while it is disabled or paused',
+  ),
   signature: { ...oneOf('v1', 'v1a', 'none'), description: SIGNATURE },
   'publicKey?': text('verifies the signatures of v1a'),
   'previousSecretUntil?': time('end of the overlap of a rotation, in ms since the epoch'),
@@ -85,7 +88,8 @@ export const ENDPOINT_CHANGES = object({
 export const ROTATION = object({
   'overlap?': {
     type: 'integer',
-    description: 'how long the previous secret signs as well, in ms; default: 86400000 (a day)',
+    description:
+      'how long the previous secret signs as well, in ms, at most 31536000000 (365 days); default: 86400000 (a day)',
   },
   'signature?': { ...oneOf('v1', 'v1a'), description: `${SIGNATURE}; default: as before` },
 });
@@ -147,10 +151,14 @@ export const TESTED = object({ attempt: ATTEMPT });
 
 export const REMOVED = object({ removed: { type: 'boolean' } });
 
-export const REPLAYED = object({
+const REPLAYED_FIELDS: Record<string, Schema> = {
   replayed: { type: 'integer', description: 'number of deliveries' },
   'more?': { type: 'boolean', description: 'whether there may be others: send the request again' },
-});
+};
+
+export const REPLAYED = object(REPLAYED_FIELDS);
+
+export const RESUMED = object({ ...ENDPOINT_FIELDS, ...REPLAYED_FIELDS });
 
 export const SESSION = object({
   tenant: text(),
