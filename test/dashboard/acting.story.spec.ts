@@ -158,7 +158,7 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     const row = page.locator('tbody tr').first();
     await row.getByRole('link', { name: 'omega' }).waitFor();
     await row
-      .getByText(/^(?:[4-9]\d\d ms|\d\.\d s)$/)
+      .getByText(/^(?:[4-9]\d\d ms|\d(?:\.\d)? s)$/)
       .first()
       .waitFor();
     await row.getByRole('img', { name: 'p95 of the last hour' }).waitFor();

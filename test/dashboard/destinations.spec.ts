@@ -486,7 +486,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
       options: {
         destinations: Array.from({ length: 10_000 }, (_, index) => ({
           name: `customer-${String(index).padStart(5, '0')}`,
-          urls: ['https://receiver.example/'],
+          urls: ['https://receiver.example/customers/webhooks'],
           metadata: { tenant: `t${index % 5_000}` },
         })),
       },
@@ -497,6 +497,10 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await button(page, 'More').click();
     await page.getByText('100 shown').waitFor();
     await expectGoodLook(page, 'destinations');
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    const width = await page.evaluate<number[]>(`(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(
+      document.querySelector('.table-frame'))`);
+    expect(width[0]).toBe(width[1]); // nothing is scrolled sideways
     await page.getByLabel('Metadata', { exact: true }).fill('tenant');
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.validity.valueMissing')).toBe(true); // a name alone finds nothing

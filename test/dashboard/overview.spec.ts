@@ -61,6 +61,9 @@ const figure = (page: Page, name: string) =>
       await expect(figure(page, 'Received').textContent()).resolves.toBe('25');
       await expect(figure(page, 'Repeated').textContent()).resolves.toBe('3');
       await expect(figure(page, 'Lost before ingest').textContent()).resolves.toBe('2');
+      expect(await figure(page, 'To deliver').getByRole('link').getAttribute('href')).toBe(
+        '#/destinations?sort=backlog',
+      );
       await page.getByText(/^2 destinations fail: billing & invoices, /).waitFor();
       await page.getByText('its deliveries wait until one of them succeeds').waitFor();
       await page.locator('.chart canvas').nth(1).waitFor();
