@@ -227,9 +227,8 @@ export const en = {
     deadUnsent: 'Not delivered.',
     last: (answer: string) => `The last answer was: ${answer}.`,
     reasons: {
-      all_failed: 'Answers of this kind are not tried again. Mend your endpoint, then send it again.',
+      all_failed: 'Failures of this kind are not tried again. Mend your endpoint, then send it again.',
       window_over: 'No attempt succeeded in time. Mend your endpoint, then send it again.',
-      address_not_allowed: 'The URL leads to an address that is not allowed. Change the URL, then send it again.',
       endpoint_disabled: 'The endpoint was disabled. Enable it, then send it again.',
       endpoint_paused: 'The endpoint was paused. Resume it to send it.',
       aborted: 'Your endpoint asked for no more attempts of this message.',

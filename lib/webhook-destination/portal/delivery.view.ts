@@ -95,8 +95,12 @@ function shownState(state: DeliveryState): ShownState {
   return states.find(([, all]) => all.includes(state))![0];
 }
 
-/** Returns the class of a reason alone: the text of another one may be of the operator's code. */
+/**
+ * Returns the class of a reason alone: the text of another one may be of the operator's code. A refused address is not
+ * told from a URL that failed otherwise.
+ */
 function reasonClass(reason: string): string {
   const found = classOfReason(reason);
+  if (found === 'address_not_allowed') return 'all_failed';
   return Object.hasOwn(DEAD_REASONS, found) ? found : 'failed';
 }

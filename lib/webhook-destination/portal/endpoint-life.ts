@@ -4,12 +4,12 @@ import { errorMessage } from '../../client/error.util.js';
 import type { RelayError } from '../../client/relay.error.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { DeliveryEvent } from '../dispatch/delivery-event.js';
-import { type Disablement, type PausableDestination, timeWithin } from '../dispatch/pause.util.js';
+import { type PausableDestination, timeWithin } from '../dispatch/pause.util.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { SteadyClock } from '../queue/steady-clock.js';
 import type { EntryDocuments } from '../registry/entry.document.js';
 import type { Registry } from '../registry/registry.js';
-import type { EndpointChange, OperationalEvent } from './operational-event.js';
+import type { DisablingReason, EndpointChange, OperationalEvent } from './operational-event.js';
 
 /** How long an endpoint fails before the registry has it, in ms: one that fails now and then is written once a minute. */
 const NOTICED_AFTER = 60_000;
@@ -154,7 +154,7 @@ export class EndpointLife {
     if (!isChanged) failing.isOver = false; // the next success tries again
   }
 
-  private async disable(name: string, reason: Disablement['reason']): Promise<void> {
+  private async disable(name: string, reason: DisablingReason): Promise<void> {
     if (this.disabling.has(name)) return;
     this.disabling.add(name);
     await this.change(name, (document) => {
@@ -219,7 +219,7 @@ export class EndpointLife {
 }
 
 /** Returns why an attempt disables its endpoint, which may have several URLs; undefined if it does not. */
-function reasonIn(results: UrlResult[]): Exclude<Disablement['reason'], 'failing'> | undefined {
+function reasonIn(results: UrlResult[]): Exclude<DisablingReason, 'failing'> | undefined {
   if (results.every(({ status }) => status === 410)) return 'gone';
   return results.every(({ asked }) => asked === 'disable') ? 'asked' : undefined;
 }

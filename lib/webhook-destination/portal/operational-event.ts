@@ -1,5 +1,8 @@
 import type { Disablement } from '../dispatch/pause.util.js';
 
+/** What disables an endpoint; a pause by its tenant is no event of its life. */
+export type DisablingReason = Exclude<Disablement['reason'], 'paused'>;
+
 /** A change in the life of an endpoint. Times are in ms since the epoch. */
 export type EndpointChange =
   | {
@@ -9,7 +12,7 @@ export type EndpointChange =
     }
   | {
       type: 'endpoint.disabled';
-      reason: Disablement['reason'];
+      reason: DisablingReason;
       /** As above; absent if the endpoint had not failed for a minute. */
       failingSince?: number | undefined;
     };

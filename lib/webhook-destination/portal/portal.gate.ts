@@ -55,7 +55,7 @@ export class PortalGate {
   }
 }
 
-/** Returns how a caller is counted: all holders of a tenant's links with the same access are one. */
-export function toCountedTenant({ tenant, access }: PortalCaller): CountedCaller {
-  return { access, key: JSON.stringify(['portal', access, tenant]) };
+/** Returns how a caller is counted: the holders of a tenant's links are one, and no tenant comes before another. */
+export function toCountedTenant({ tenant }: PortalCaller): CountedCaller {
+  return { access: 'read', key: JSON.stringify(['portal', tenant]) };
 }

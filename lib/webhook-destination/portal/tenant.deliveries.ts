@@ -1,7 +1,10 @@
-import { sortCounts } from '../observe/destination-counts.js';
-import type { CountedCaller } from '../http/caller.quota.js';
+import { errorMessage } from '../../client/error.util.js';
+import type { RelayError } from '../../client/relay.error.js';
+import { LimitedLogger } from '../../common/limited.logger.js';
+import { CallerQuota, type CountedCaller } from '../http/caller.quota.js';
 import { RequestError } from '../http/request.error.js';
 import type { MessageExplainer } from '../message.explainer.js';
+import { sortCounts } from '../observe/destination-counts.js';
 import type { QueueFigures } from '../observe/queue.figures.js';
 import { PAUSED } from '../queue/dead-reasons.js';
 import { type DeliveryRecord, isReplayable } from '../queue/delivery.interface.js';
@@ -24,6 +27,14 @@ import { type TenantEndpoints, unknownEndpoint } from './tenant.endpoints.js';
 /** Maximum number of deliveries that one request replays. */
 const MAX_REPLAYED = 10_000;
 
+/** Replays in progress: each is thousands of writes to the store. */
+const REPLAYS_AT_ONCE = { each: 1, readers: 10, all: 10 };
+
+/** Time after which all processes know that an endpoint was resumed, in ms. */
+const KNOWN_AFTER = 6_000;
+
+type ReplaySearch = DeliverySearch & { state: 'dead' };
+
 /** Selects deliveries of an endpoint. */
 export interface TenantSearch {
   state?: ShownState | undefined;
@@ -43,6 +54,9 @@ export interface EndpointCounts {
 
 /** The deliveries to the endpoints of tenants. */
 export class TenantDeliveries {
+  private readonly logger = new LimitedLogger('WebhookDestinationPortal');
+  private readonly replaysAtOnce = new CallerQuota(REPLAYS_AT_ONCE);
+
   constructor(
     private readonly queue: Pick<DeliveryQueue, 'list' | 'replays' | 'searches'>,
     private readonly figures: Pick<QueueFigures, 'counts'>,
@@ -117,13 +131,43 @@ export class TenantDeliveries {
         'id',
       );
     const search = { destination: name, state: 'dead', acceptedFrom: latest(since, createdAt) } as const;
-    return this.queue.replays.runFound(search, MAX_REPLAYED, caller);
+    return this.runReplay(search, caller);
   }
 
-  /** Sends the deliveries that an endpoint did not get while its tenant paused it, at most 10,000, the newest first. */
-  replayPaused({ name, createdAt }: DestinationEntry, caller: CountedCaller) {
-    const search = { destination: name, state: 'dead', reason: PAUSED, acceptedFrom: latest(createdAt) } as const;
-    return this.queue.replays.runFound(search, MAX_REPLAYED, caller);
+  /**
+   * Sends the deliveries that an endpoint did not get while its tenant paused it, at most 10,000, the newest first. The others
+   * follow once all processes know that it takes deliveries again: until then, one may still set some aside.
+   */
+  async replayPaused(
+    endpoint: DestinationEntry,
+    { caller: { tenant }, counted }: { caller: { tenant: string }; counted: CountedCaller },
+  ): Promise<{ replayed: number; more: boolean }> {
+    const search = pausedOf(endpoint);
+    setTimeout(() => void this.replayRest(tenant, endpoint.name), KNOWN_AFTER).unref();
+    return this.runReplay(search, counted).catch((error: unknown) => {
+      const { code } = error as Partial<RelayError>;
+      if (code === 'rate_limited' || code === 'too_many_searches') return { replayed: 0, more: true };
+      throw error;
+    });
+  }
+
+  private async replayRest(tenant: string, name: string): Promise<void> {
+    try {
+      const endpoint = await this.endpoints.findNamed(tenant, name);
+      if (endpoint && !endpoint.disabled) await this.queue.replays.runFound(pausedOf(endpoint));
+      this.logger.succeeded();
+    } catch (error) {
+      if ((error as Partial<RelayError>).code === 'closed') return;
+      const line = `What ${name} did not get while it was paused is sent once it is resumed again: ${errorMessage(error)}`;
+      this.logger.failed(line, { destination: name });
+    }
+  }
+
+  /** @throws {RequestError} 429 while another replay of the tenant is in progress */
+  private async runReplay(search: ReplaySearch, caller: CountedCaller): Promise<{ replayed: number; more: boolean }> {
+    const share = this.replaysAtOnce.take(caller, 1);
+    if (!share) throw new RequestError('rate_limited', 'another replay is in progress; try again later', 'id');
+    return this.queue.replays.runFound(search, MAX_REPLAYED, caller).finally(() => share.release());
   }
 
   /** Counts the deliveries of an endpoint. */
@@ -149,6 +193,10 @@ export class TenantDeliveries {
     }
     return { index: Number(index), ...(after !== '' && { after: after! }) };
   }
+}
+
+function pausedOf({ name, createdAt }: DestinationEntry): ReplaySearch {
+  return { destination: name, state: 'dead', reason: PAUSED, acceptedFrom: latest(createdAt) };
 }
 
 /** Deliveries from before the creation are those of an earlier destination with the same name. */

@@ -95,7 +95,8 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const { name = new DestinationOptions().name } = given;
     if (given.transform !== undefined) throw this.refusal(name, [`transform ${IN_CODE}`]);
     const generated = Object.hasOwn(given, 'sharedSecret') ? {} : { sharedSecret: generateSecret('v1') };
-    return { ...(await this.add({ ...given, name, ...generated } as Document['options'])), ...generated };
+    const options = { ...given, name, ...generated } as Document['options'];
+    return { ...(await this.add(options, { createdAt: this.now() })), ...generated };
   }
 
   /**
@@ -235,7 +236,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
    * @throws {OptionsError} naming each invalid field and its rule
    */
   createForTenant(destination: NewDestination & { name: string }): Promise<DestinationEntry> {
-    return this.add(destination, { followsTenant: true });
+    return this.add(destination, { createdAt: this.now(), followsTenant: true });
   }
 
   /**

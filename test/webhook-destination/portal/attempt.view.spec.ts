@@ -24,6 +24,13 @@ describe('An attempt in the portal', () => {
     expect(toWord(error)).toBe(word);
   });
 
+  it('does not tell a refused address from a name without one', () => {
+    const show = (outcome: 'temporary' | 'permanent', error: string) =>
+      showAttempt({ startedAt: 1, results: [{ url: 'https://a.example/', outcome, error, duration: 5 }] });
+    const refused = show('permanent', `${ADDRESS_NOT_ALLOWED}: it resolves to ***`);
+    expect(refused).toEqual(show('temporary', 'getaddrinfo ENOTFOUND a.example'));
+  });
+
   it('is that of the URL which succeeded, or else of the first', () => {
     const failed = { url: 'https://a.example/', outcome: 'temporary', error: 'read ECONNRESET', duration: 5 } as const;
     const succeeded = { url: 'https://b.example/', outcome: 'success', status: 204, duration: 7 } as const;

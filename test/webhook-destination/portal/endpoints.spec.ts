@@ -328,6 +328,24 @@ describe.each(onExpress)('Tests and pauses of a tenant', ({ createAdapter }) => 
     expect(await acme('POST', `endpoints/${id}/resume`)).toMatchObject({ state: 'active', replayed: 0 });
   });
 
+  it('send what was kept beyond 10,000 without another request, also where it is enabled rather than resumed', async () => {
+    const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
+    const acme = as(await tokenOf('acme'));
+    const { id } = await acme('POST', 'endpoints', { url: receiver.url });
+    await acme('POST', `endpoints/${id}/pause`);
+    for (let batch = 0; batch < 21; batch++) {
+      const messages = Array.from({ length: batch === 20 ? 1 : 500 }, (_, index) => track(`m${batch}-${index}`));
+      await relay.accept('wk_acme', messages);
+    }
+    const dead = async () => (await relay.stats()).find(({ state }) => state === 'dead')?.count;
+    await waitFor(async () => (await dead()) === 10_001);
+    // A tenant has one replay at a time: the others leave it to that one.
+    const answers = await Promise.all(Array.from({ length: 3 }, () => acme('POST', `endpoints/${id}/enable`)));
+    expect(answers).toContainEqual(expect.objectContaining({ state: 'active', replayed: 10_000, more: true }));
+    expect(answers).toContainEqual(expect.objectContaining({ replayed: 0, more: true }));
+    await receiver.received(10_001);
+  });
+
   it('do not end a disablement by a resume', async () => {
     const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
     const acme = as(await tokenOf('acme'));

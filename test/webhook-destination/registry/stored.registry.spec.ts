@@ -3,8 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { toOptions } from '../../../lib/common/options.rules.js';
-import { PortalOptions } from '../../../lib/webhook-destination/portal/portal.options.js';
 import type { RegistryRecord } from '../../../lib/webhook-destination/queue/registry-store.interface.js';
 import { MemoryRegistryStore } from '../../../lib/stores/memory/memory-registry.store.js';
 import { useCleanUps } from '../../support/clean-ups.js';
@@ -71,11 +69,11 @@ describe('The stored registry', () => {
 
   it('gives the endpoints of a tenant all its sources together, before another part of the process runs', async () => {
     const store = new SharedStore();
-    const portal = toOptions(PortalOptions, { secret: SECRET.padEnd(32) });
+    const tenantKey = 'tenant';
     const metadata = { tenant: 'acme' };
-    const one = await start({ store: store.connect(), portal });
+    const one = await start({ store: store.connect(), tenantKey });
     await one.destinations.createForTenant({ name: 'hook', urls, metadata });
-    const { listener } = await start({ store: store.connect(), portal });
+    const { listener } = await start({ store: store.connect(), tenantKey });
     store.isSignalling = false;
     for (let number = 0; number < 500; number++) await one.sources.create({ name: `source-${number}`, metadata });
     listener.calls.length = 0;
@@ -88,7 +86,7 @@ describe('The stored registry', () => {
     expect(turns).toBeGreaterThan(0);
     expect(listener.calls.filter((call) => call === 'put hook').length).toBeLessThan(5);
 
-    const late = await start({ store: store.connect(), portal });
+    const late = await start({ store: store.connect(), tenantKey });
     expect(late.listener.calls.filter((call) => call === 'put hook').length).toBeLessThan(3);
     expect(late.listener.destinations.get('hook')!.sources).toHaveLength(500);
   });

@@ -19,7 +19,7 @@ import * as schemas from './portal.schemas.js';
 const TESTS = { limit: 30, ttl: 60_000 };
 
 /** Tests of tenants in progress: one to a slow receiver takes until its time limit. */
-const TESTS_AT_ONCE = { each: 3, readers: 0, all: 100 };
+const TESTS_AT_ONCE = { each: 3, readers: 100, all: 100 };
 
 /** Routes of endpoints. */
 export function endpointRoutes(
@@ -33,18 +33,23 @@ export function endpointRoutes(
   const testsAtOnce = new CallerQuota(TESTS_AT_ONCE);
   const find = ({ caller, params }: PortalRequest) => endpoints.find(caller.tenant, params.id!);
   const show = (entry: DestinationEntry): Promise<ShownEndpoint> => showEndpoint(entry, manager, ids);
-  const change = (verb: string, summary: string, run: (name: string) => Promise<DestinationEntry>): PortalRoute => ({
+  const begin = (
+    verb: string,
+    summary: string,
+    run: (endpoint: DestinationEntry) => Promise<DestinationEntry>,
+  ): PortalRoute => ({
     method: 'POST',
     path: `endpoints/:id/${verb}`,
     access: 'write',
     summary,
-    answer: schemas.ENDPOINT,
+    answer: schemas.RESUMED,
     handle: async (request) => {
       readFields(request.body);
-      const { name } = await find(request);
-      const entry = await run(name);
-      request.audit({ action: `endpoint.${verb}`, target: name });
-      return show(entry);
+      const entry = await run(await find(request));
+      request.audit({ action: `endpoint.${verb}`, target: entry.name });
+      const nothing = { replayed: 0, more: false };
+      const { replayed, more } = entry.disabled ? nothing : await deliveries.replayPaused(entry, request);
+      return { ...(await show(entry)), replayed, ...(more && { more }) };
     },
   });
   return [
@@ -124,25 +129,26 @@ export function endpointRoutes(
         return { removed: true };
       },
     },
-    change('pause', 'Keep its events without sending them', (name) => manager.pauseForTenant(name)),
     {
       method: 'POST',
-      path: 'endpoints/:id/resume',
+      path: 'endpoints/:id/pause',
       access: 'write',
-      summary: 'Resume it, and send what was kept while it was paused, at most 10,000',
-      answer: schemas.RESUMED,
+      summary: 'Keep its events without sending them',
+      answer: schemas.ENDPOINT,
       handle: async (request) => {
         readFields(request.body);
-        const { name, disabled } = await find(request);
-        if (disabled?.reason === 'paused') await manager.enable(name);
-        const entry = await manager.resume(name); // the application may have paused it, too
-        request.audit({ action: 'endpoint.resume', target: name });
-        const nothing = { replayed: 0, more: false };
-        const { replayed, more } = entry.disabled ? nothing : await deliveries.replayPaused(entry, request.counted);
-        return { ...(await show(entry)), replayed, ...(more && { more }) };
+        const { name } = await find(request);
+        const entry = await manager.pauseForTenant(name);
+        request.audit({ action: 'endpoint.pause', target: name });
+        return show(entry);
       },
     },
-    change('enable', 'Enable an endpoint that was disabled', (name) => manager.enable(name)),
+    // The application may have paused it, too.
+    begin('resume', 'Resume it, and send what was kept while it was paused', async ({ name, disabled }) => {
+      if (disabled?.reason === 'paused') await manager.enable(name);
+      return manager.resume(name);
+    }),
+    begin('enable', 'Enable it, and send what was kept while it was paused', ({ name }) => manager.enable(name)),
     {
       method: 'POST',
       path: 'endpoints/:id/rotate-secret',

@@ -17,7 +17,6 @@ import type {
   GivenDestination,
   RegistryOption,
 } from '../../../../lib/webhook-destination/registry/destination-registry.interface.js';
-import type { PortalOptions } from '../../../../lib/webhook-destination/portal/portal.options.js';
 import { DestinationManager, type SendTest } from '../../../../lib/webhook-destination/registry/destination.manager.js';
 import { createRegistry } from '../../../../lib/webhook-destination/registry/registry.factory.js';
 import type { Registry, RelayEntries } from '../../../../lib/webhook-destination/registry/registry.js';
@@ -114,7 +113,7 @@ interface ProcessOptions {
   delivery?: Partial<DeliveryOptions>;
   send?: SendTest;
   moduleRef?: ModuleRef;
-  portal?: PortalOptions;
+  tenantKey?: string;
 }
 
 /** The registry of one process. */
@@ -125,14 +124,14 @@ export class RegistryProcess {
   readonly destinations: DestinationManager;
 
   constructor(private readonly options: ProcessOptions) {
-    const { store, secret, sources = [], destinations = [], delivery, send, portal } = options;
+    const { store, secret, sources = [], destinations = [], delivery, send, tenantKey } = options;
     const settings = {
       sources: sources.map((source) => toOptions(SourceOptions, source)),
       destinations: destinations.map((destination) => toOptions(DestinationOptions, destination)),
       delivery: toOptions(DeliveryOptions, delivery),
       registry: 'registry' in options ? options.registry : 'store',
       registrySecret: secret,
-      portal,
+      tenantKey,
       isAdminToken: () => false,
     };
     const relay = this.listener.relay(settings.sources);
