@@ -5,6 +5,7 @@ import { fromTraceText, traceIdOf } from '../../client/telemetry/trace-context.j
 import { LimitedLogger } from '../../common/limited.logger.js';
 import type { LogFields } from '../../common/line.logger.js';
 import type { DispatchTelemetry } from '../../common/telemetry/telemetry.interface.js';
+import { PAUSED } from '../queue/dead-reasons.js';
 import { type Delivery, type DeliveryOutcome, deletionOf } from '../queue/delivery.interface.js';
 import type { DeliveryEvent } from './delivery-event.js';
 
@@ -32,7 +33,8 @@ export class OutcomeReporter {
     } else if (event.type === 'dead') {
       this.telemetry?.deadLetter?.(delivery);
       const line = `${summary(event)}; the delivery is dead and kept for replay: ${event.reason}`;
-      this.logger.limited('error', line, attemptFields(delivery, event));
+      // A pause of an endpoint is what its tenant wants.
+      this.logger.limited(event.reason === PAUSED ? 'warn' : 'error', line, attemptFields(delivery, event));
     }
     this.events.next(event);
   }
