@@ -9,7 +9,7 @@ export default defineConfig({
     setupFiles: ['test/support/restore.ts'],
     pool: 'forks',
     isolate: false, // a worker loads the package once: for each file, that took most of the CPU time
-    maxWorkers: 6, // tests wait more than they compute, but share one Redis and one PostgreSQL
+    maxWorkers: 5, // tests wait more than they compute, but share one Redis and one PostgreSQL
     testTimeout: 120_000,
     hookTimeout: 120_000,
     server: { deps: { external: [/\/dist\//] } },
