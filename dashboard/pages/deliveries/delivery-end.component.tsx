@@ -20,7 +20,10 @@ const ADVICE: [begin: string, text: string][] = [
   ],
   ['destination removed', 'Create a destination with this name, then replay the delivery.'],
   ['endpoint disabled', 'Enable the endpoint on the page of the destination, then replay the delivery.'],
-  ['endpoint paused', 'Its tenant paused the endpoint. Once it is resumed in the portal, the delivery is sent.'],
+  [
+    'endpoint paused',
+    'Its tenant paused the endpoint, and resumes it in the portal: the delivery is then sent. If you enable the endpoint, replay the delivery.',
+  ],
   ['aborted by the receiver', 'The receiver asked not to get this message again (webhook-delivery: abort-message).'],
 ];
 

@@ -11,6 +11,7 @@ const RECENT = {
 /** Returns the health of a destination in one or two words; `look` is the state whose badge has the right colour. */
 function healthOf({ fault, enabled, paused, disabled, figures }: Destination): { word: string; look: string } {
   if (fault !== undefined) return { word: 'not used', look: 'dead' };
+  if (disabled?.reason === 'paused') return { word: 'paused by its tenant', look: 'waiting' };
   if (disabled) return { word: 'endpoint disabled', look: 'dead' };
   if (!enabled) return { word: 'disabled', look: 'queued' };
   if (paused) return { word: 'paused', look: 'waiting' };

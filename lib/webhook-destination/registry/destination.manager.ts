@@ -145,8 +145,9 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
   }
 
   /**
-   * Enables an endpoint that was disabled, or forgets since when it fails. Deliveries that it did not get meanwhile are
-   * dead, with the reason `endpoint disabled`, and can be replayed.
+   * Enables an endpoint that was disabled, or that its tenant paused, or forgets since when it fails. Deliveries that it
+   * did not get meanwhile are dead, with the reason `endpoint disabled`, or `endpoint paused` if its tenant had paused it,
+   * and can be replayed.
    *
    * @throws {RelayError} `destination_unknown` or `registry_read_only`
    * @see docs/portal.md, "Life of an endpoint"

@@ -25,8 +25,8 @@ const TURN = 16;
 const SHARE_OF_FILES = 3 / 4;
 
 /**
- * Limits the open connections of the process, including idle ones, and shares them fairly between URLs. A pool whose
- * requests wait for a connection is in one of three sets:
+ * Limits the open connections of the process, including idle ones, and shares them fairly between URLs. A URL takes no
+ * more connections than it leaves free. A pool whose requests wait for a connection is in one of three sets:
  *
  * - `unserved`: it has no connection in use, so it comes first. At the limit, it replaces any pool's idle connection.
  * - `delayed`: it has some, of which one may become free before a new connection pays off.
