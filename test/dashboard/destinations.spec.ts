@@ -53,7 +53,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByRole('row').filter({ hasText: 'Webhooks' }).filter({ hasText: 'code' }).waitFor();
     await button(page, 'New destination').click();
     await heading(page, 'New destination').waitFor();
-    await page.waitForFunction("document.activeElement.tagName === 'H1'");
+    await waitFor(async () => (await page.evaluate("document.activeElement.tagName === 'H1'")) === true);
     await page.getByLabel('Name', { exact: true }).fill('crm');
     await page.getByLabel('URL 1').fill('ftp://receiver.example');
     await page.getByLabel('Concurrency').fill('many');

@@ -15,6 +15,7 @@ import type { Page } from 'playwright-core';
 import { withChromium } from '../sdks/support/chromium.js';
 import { onExpress } from '../support/platforms.js';
 import { READ_TOKEN, startApi, TOKEN } from '../webhook-destination/admin/api/support.js';
+import { waitFor } from '../support/wait-for.js';
 import { expectGoodLook, signIn, useDashboard } from './support/dashboard.harness.js';
 import { startProxy } from './support/path-rewriting.proxy.js';
 
@@ -142,7 +143,7 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.keyboard.press('Enter');
-    await page.waitForFunction("document.activeElement.tagName === 'H1'");
+    await waitFor(async () => (await page.evaluate("document.activeElement.tagName === 'H1'")) === true);
     const menu = page.getByRole('button', { name: 'Menu' });
     await menu.focus();
     await page.keyboard.press('Enter');
@@ -177,6 +178,6 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     await heading(page, 'Unknown page').waitFor();
     await page.getByRole('link', { name: 'Go to the overview' }).click();
     await heading(page, 'Overview').waitFor();
-    await page.waitForFunction("document.activeElement.tagName === 'H1'");
+    await waitFor(async () => (await page.evaluate("document.activeElement.tagName === 'H1'")) === true);
   });
 });

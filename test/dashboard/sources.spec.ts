@@ -42,7 +42,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(await page.evaluate('document.activeElement.textContent')).toBe('New source…'); // the focus is where it was
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
-    await page.waitForFunction('document.activeElement.validity?.valueMissing');
+    await waitFor(async () => (await page.evaluate('document.activeElement.validity?.valueMissing')) === true);
     await dialog.getByLabel('Name').fill('shop');
     await page.keyboard.press('Enter');
     await dialog.getByText('already exists').waitFor();

@@ -103,7 +103,7 @@ async function correctUrl(page: Page, name: string, url: string): Promise<void> 
     expect(await page.getByRole('dialog').count()).toBe(0);
 
     await page.getByRole('link', { name: 'Destinations' }).click();
-    await page.getByRole('link', { name: 'crm', exact: true }).click();
+    await page.getByRole('table').getByRole('link', { name: 'crm', exact: true }).click();
     for (const name of ['Edit', 'Send test…']) await button(page, name).click({ force: true });
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(await page.getByLabel('URL 1').count()).toBe(0);

@@ -103,7 +103,7 @@ const BLOCKED = `if (window !== top) for (const name of ['localStorage', 'sessio
     await relay.portal.revoke(TENANT);
     await frame.getByRole('link', { name: 'Endpoints' }).click();
     await frame.getByRole('heading', { level: 1, name: 'This link has ended' }).waitFor();
-    await page.waitForFunction("messages.includes('nestjs-analytics-relay:ended')");
+    await waitFor(async () => (await page.evaluate("messages.includes('nestjs-analytics-relay:ended')")) === true);
     await page.evaluate(`frame.src = ${JSON.stringify(await linkTo())}`);
     await frame.getByRole('heading', { level: 1, name: 'Endpoints' }).waitFor();
     expect(await frame.locator('html').evaluate('location.href')).toMatch(/\/relay\/portal\/#\/endpoints$/);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 import { withChromium } from '../sdks/support/chromium.js';
 import { status } from '../support/scripted-receiver.js';
+import { waitFor } from '../support/wait-for.js';
 import { button, heading, usePortal } from './support/portal.harness.js';
 
 /** Presses Tab until the focus is there. */
@@ -24,7 +25,7 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
     await tabTo(page, button(page, 'Add endpoint'));
     await page.keyboard.press('Enter');
     await heading(page, 'New endpoint').waitFor();
-    await page.waitForFunction("document.activeElement.textContent === 'New endpoint'");
+    await waitFor(async () => (await page.evaluate("document.activeElement.textContent === 'New endpoint'")) === true);
     await tabTo(page, page.getByLabel('URL', { exact: true }));
     await page.keyboard.type(receiver.url);
     await tabTo(page, page.getByLabel('All events'));
@@ -36,7 +37,7 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
     await tabTo(page, page.getByRole('main').getByRole('button', { name: 'Add endpoint' }));
     await page.keyboard.press('Enter');
     await heading(page, receiver.url).waitFor();
-    await page.waitForFunction("document.activeElement.tagName === 'H1'");
+    await waitFor(async () => (await page.evaluate("document.activeElement.tagName === 'H1'")) === true);
     expect(await ask('GET', 'endpoints')).toMatchObject({ endpoints: [{ events: ['order.refunded'] }] });
 
     await tabTo(page, button(page, 'Send test event…'));
@@ -46,14 +47,16 @@ async function tabTo(page: Page, target: Locator): Promise<void> {
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByText('202').waitFor();
     await page.keyboard.press('Escape');
-    await page.waitForFunction("document.activeElement.textContent === 'Send test event…'");
+    await waitFor(
+      async () => (await page.evaluate("document.activeElement.textContent === 'Send test event…'")) === true,
+    );
     expect(receiver.webhooks).toMatchObject([{ body: { event: 'order.refunded' } }]);
 
     await tabTo(page, page.getByRole('link', { name: 'All endpoints' }));
     await tabTo(page, button(page, 'Pause'));
     await page.keyboard.press('Enter');
     await page.getByText('The endpoint is paused.').waitFor();
-    await page.waitForFunction("document.activeElement.textContent === 'Resume'");
+    await waitFor(async () => (await page.evaluate("document.activeElement.textContent === 'Resume'")) === true);
     await page.keyboard.press('Enter');
     await page.getByText('The endpoint gets events again.').waitFor();
   });
