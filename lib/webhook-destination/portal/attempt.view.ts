@@ -30,15 +30,24 @@ export function showAttempt({ startedAt, results }: AttemptRecord): ShownAttempt
   const result = results.find(({ outcome }) => outcome === 'success') ?? results[0];
   // Without a result, a `transform` sent nothing.
   const { outcome, status, error, duration, answer } = result ?? { outcome: 'success', duration: 0 };
-  const shown = { at: startedAt, outcome, status, duration, answer };
-  if (error === undefined) return { ...shown, error };
-  // Whether a name has an address that the network policy refuses is not told.
-  return { ...shown, outcome: error.startsWith(ADDRESS_NOT_ALLOWED) ? 'temporary' : outcome, error: toWord(error) };
+  return {
+    at: startedAt,
+    outcome: isRefused(error) ? 'temporary' : outcome, // as for a name without an address
+    status,
+    error: error === undefined ? undefined : toWord(error),
+    duration,
+    answer,
+  };
 }
 
 /** Returns the word for a stored error. */
 export function toWord(error: string): AttemptError {
-  if (error.startsWith(ADDRESS_NOT_ALLOWED) || UNREACHABLE.test(error)) return 'unreachable';
+  if (isRefused(error) || UNREACHABLE.test(error)) return 'unreachable';
   if (TIMEOUT.test(error)) return 'timeout';
   return CERTIFICATE.test(error) ? 'certificate' : 'unreachable';
+}
+
+/** Whether the network policy refused the address, which a tenant is not told. */
+function isRefused(error = ''): boolean {
+  return error.startsWith(ADDRESS_NOT_ALLOWED);
 }

@@ -40,7 +40,7 @@ interface Change {
  *     working -> failing    an attempt failed, and none succeeded in this process for a minute after it
  *     failing -> working    an attempt succeeds, in any process
  *     failing -> disabled   an attempt fails, `disableAfter` or longer after the first one; pauses do not count
- *     any -> disabled       the receiver answers 410, or asks for it; or its tenant pauses it, which emits no event
+ *     any other -> disabled the receiver answers 410, or asks for it; or its tenant pauses it, which emits no event
  *     disabled -> working   `DestinationManager.enable`, which also ends a pause by the tenant
  *
  * The registry's document has the state. Of several processes, the one whose write the store takes emits the event. A

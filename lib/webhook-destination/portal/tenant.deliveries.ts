@@ -56,6 +56,8 @@ export interface EndpointCounts {
 export class TenantDeliveries {
   private readonly logger = new LimitedLogger('WebhookDestinationPortal');
   private readonly replaysAtOnce = new CallerQuota(REPLAYS_AT_ONCE);
+  /** By the endpoint whose kept deliveries are to be sent. */
+  private readonly timers = new Map<string, NodeJS.Timeout>();
 
   constructor(
     private readonly queue: Pick<DeliveryQueue, 'list' | 'replays' | 'searches'>,
@@ -142,24 +144,33 @@ export class TenantDeliveries {
     endpoint: DestinationEntry,
     { caller: { tenant }, counted }: { caller: { tenant: string }; counted: CountedCaller },
   ): Promise<{ replayed: number; more: boolean }> {
-    const search = pausedOf(endpoint);
-    setTimeout(() => void this.replayRest(tenant, endpoint.name), KNOWN_AFTER).unref();
-    return this.runReplay(search, counted).catch((error: unknown) => {
+    this.replayRestLater(tenant, endpoint.name, counted);
+    return this.runReplay(pausedOf(endpoint), counted).catch((error: unknown) => {
       const { code } = error as Partial<RelayError>;
       if (code === 'rate_limited' || code === 'too_many_searches') return { replayed: 0, more: true };
       throw error;
     });
   }
 
-  private async replayRest(tenant: string, name: string): Promise<void> {
+  private replayRestLater(tenant: string, name: string, caller: CountedCaller): void {
+    clearTimeout(this.timers.get(name));
+    const timer = setTimeout(() => {
+      this.timers.delete(name);
+      void this.replayRest(tenant, name, caller);
+    }, KNOWN_AFTER);
+    this.timers.set(name, timer.unref());
+  }
+
+  private async replayRest(tenant: string, name: string, caller: CountedCaller): Promise<void> {
     try {
       const endpoint = await this.endpoints.findNamed(tenant, name);
-      if (endpoint && !endpoint.disabled) await this.queue.replays.runFound(pausedOf(endpoint));
+      if (endpoint && !endpoint.disabled) await this.queue.replays.runFound(pausedOf(endpoint), Infinity, caller);
       this.logger.succeeded();
     } catch (error) {
       if ((error as Partial<RelayError>).code === 'closed') return;
-      const line = `What ${name} did not get while it was paused is sent once it is resumed again: ${errorMessage(error)}`;
+      const line = `What ${name} did not get while it was paused cannot be sent, trying again: ${errorMessage(error)}`;
       this.logger.failed(line, { destination: name });
+      this.replayRestLater(tenant, name, caller);
     }
   }
 

@@ -155,18 +155,13 @@ export class SearchPace {
 /** Whether a delivery that its query has selected matches the rest of a search. */
 export function matchesRecord(
   search: CheckedSearch,
-  {
-    acceptedAt,
-    release,
-    attempts,
-    body,
-  }: Pick<Delivery, 'acceptedAt' | 'release' | 'attempts'> & { body: string | Buffer },
+  delivery: Pick<Delivery, 'acceptedAt' | 'release' | 'attempts'> & { body: string | Buffer },
 ): boolean {
   return (
-    acceptedAt >= search.acceptedFrom &&
-    release === (search.release ?? release) &&
-    matchesAttempt(search, attempts) &&
-    matchesBody(search, body)
+    delivery.acceptedAt >= search.acceptedFrom &&
+    (search.release === undefined || delivery.release === search.release) &&
+    matchesAttempt(search, delivery.attempts) &&
+    matchesBody(search, delivery.body)
   );
 }
 

@@ -18,8 +18,8 @@ export class DeliveryReplays {
 
   /**
    * Makes matching deliveries due now; those that are dead, unless the query has another state. A dead or delivered one
-   * gets a new retry window, and keeps its attempts; one that waits keeps its window. Queued ones and those being
-   * delivered are due already, so none of them is replayed. Resolves with their number.
+   * gets a new retry window, and keeps its attempts; one that waits keeps its window. Deliveries that are queued or being
+   * delivered are not replayed, because they are due. Resolves with the number of replayed deliveries.
    */
   async run(query: DeliveryQuery): Promise<number> {
     const checked = checkQuery(query);

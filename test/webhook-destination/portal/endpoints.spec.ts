@@ -346,6 +346,27 @@ describe.each(onExpress)('Tests and pauses of a tenant', ({ createAdapter }) => 
     await receiver.received(10_001);
   });
 
+  it('send what was kept as soon as the queue lets them, when other searches take too long', async () => {
+    const queue = memoryQueue()();
+    const visit = queue.searches.visit.bind(queue.searches);
+    let refusals = 0;
+    const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter(), {
+      options: { queue: () => queue },
+    });
+    const acme = as(await tokenOf('acme'));
+    const { id } = await acme('POST', 'endpoints', { url: receiver.url });
+    await acme('POST', `endpoints/${id}/pause`);
+    await relay.accept('wk_acme', [track('m1')]);
+    await waitFor(async () => (await relay.deliveries({ reason: 'endpoint_paused' })).length === 1);
+    queue.searches.visit = async (...search) => {
+      if (refusals++ < 2) throw Object.assign(new Error('other searches took longer'), { code: 'too_many_searches' });
+      return visit(...search);
+    };
+    expect(await acme('POST', `endpoints/${id}/resume`)).toMatchObject({ state: 'active', replayed: 0, more: true });
+    await receiver.received(1);
+    expect(refusals).toBe(3);
+  });
+
   it('do not end a disablement by a resume', async () => {
     const { relay, receiver, tokenOf, as } = await startPortal(afterwards, createAdapter());
     const acme = as(await tokenOf('acme'));

@@ -33,7 +33,7 @@ export function endpointRoutes(
   const testsAtOnce = new CallerQuota(TESTS_AT_ONCE);
   const find = ({ caller, params }: PortalRequest) => endpoints.find(caller.tenant, params.id!);
   const show = (entry: DestinationEntry): Promise<ShownEndpoint> => showEndpoint(entry, manager, ids);
-  const begin = (
+  const activate = (
     verb: string,
     summary: string,
     run: (endpoint: DestinationEntry) => Promise<DestinationEntry>,
@@ -42,7 +42,7 @@ export function endpointRoutes(
     path: `endpoints/:id/${verb}`,
     access: 'write',
     summary,
-    answer: schemas.RESUMED,
+    answer: schemas.ACTIVATED,
     handle: async (request) => {
       readFields(request.body);
       const entry = await run(await find(request));
@@ -144,11 +144,11 @@ export function endpointRoutes(
       },
     },
     // The application may have paused it, too.
-    begin('resume', 'Resume it, and send what was kept while it was paused', async ({ name, disabled }) => {
+    activate('resume', 'Resume it, and send what was kept while it was paused', async ({ name, disabled }) => {
       if (disabled?.reason === 'paused') await manager.enable(name);
       return manager.resume(name);
     }),
-    begin('enable', 'Enable it, and send what was kept while it was paused', ({ name }) => manager.enable(name)),
+    activate('enable', 'Enable it, and send what was kept while it was paused', ({ name }) => manager.enable(name)),
     {
       method: 'POST',
       path: 'endpoints/:id/rotate-secret',

@@ -151,14 +151,18 @@ export const TESTED = object({ attempt: ATTEMPT });
 
 export const REMOVED = object({ removed: { type: 'boolean' } });
 
-const REPLAYED_FIELDS: Record<string, Schema> = {
-  replayed: { type: 'integer', description: 'number of deliveries' },
+const COUNT: Schema = { type: 'integer', description: 'number of deliveries' };
+
+export const REPLAYED = object({
+  replayed: COUNT,
   'more?': { type: 'boolean', description: 'whether there may be others: send the request again' },
-};
+});
 
-export const REPLAYED = object(REPLAYED_FIELDS);
-
-export const RESUMED = object({ ...ENDPOINT_FIELDS, ...REPLAYED_FIELDS });
+export const ACTIVATED = object({
+  ...ENDPOINT_FIELDS,
+  replayed: COUNT,
+  'more?': { type: 'boolean', description: 'whether there may be others, which are sent some seconds later' },
+});
 
 export const SESSION = object({
   tenant: text(),
