@@ -14,7 +14,7 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 /** The operator opens a destination, sets a URL of another receiver, who gets a new secret, and sends it a test. */
 async function correctUrl(page: Page, name: string, url: string): Promise<void> {
   await page.getByRole('link', { name: 'Destinations' }).click();
-  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByRole('table').getByRole('link', { name, exact: true }).click();
   await button(page, 'Edit').click();
   await button(page, 'Replace URLs').click();
   await page.getByLabel('URL 1').fill(url);
