@@ -37,7 +37,7 @@ const STEP_ROWS = 200;
 const STEP_KEYS = 200;
 
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
-const CALL_TIME = 5;
+const CALL_TIME = 1;
 
 /** State of the batches with deliveries in a state that have no row of their own. */
 const BATCH_STATES: Partial<Record<DeliveryState, string>> = { queued: 'q', waiting: 'r', delivering: 'l' };

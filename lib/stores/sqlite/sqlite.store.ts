@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { NEVER } from 'rxjs';
 
@@ -54,6 +55,9 @@ const FULL_TURN = 75;
 
 /** Pages that one call scrubs: other calls of the thread wait meanwhile. */
 const SCRUBBED_PAGES = 512;
+
+/** Time between two calls that sweep, in ms: each takes about as long. */
+const SWEEP_PAUSE = 5;
 
 /** Deliveries in a SQLite file, written by a thread of its own. If the thread fails, another one is started. */
 export class SqliteStore implements DeliveryStore {
@@ -249,10 +253,9 @@ export class SqliteStore implements DeliveryStore {
   }
 
   async sweep(retention: Retention, now: number): Promise<SweptRecords> {
-    const pace = new SearchPace();
     let swept = await this.thread.call('queue', 'sweep', retention, now, true);
     while (!swept) {
-      await pace.pause();
+      await sleep(SWEEP_PAUSE);
       swept = await this.thread.call('queue', 'sweep', retention, now, false);
     }
     while (await this.thread.call('file', 'shrink'));

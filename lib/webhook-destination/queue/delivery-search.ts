@@ -50,13 +50,16 @@ export interface DeliveryPortion {
 }
 
 /** How long a search may take for one portion, in ms. */
-const PORTION_TIME = 50;
+const PORTION_TIME = 100;
 
 /** Total length of the bodies after which a portion ends, in bytes: all are in memory until they are shown. */
 export const PORTION_BYTES = 4 * 1024 * 1024;
 
 /** How long a search works without a pause, in ms. */
-const SLICE_TIME = 4;
+const SLICE_TIME = 1;
+
+/** Its pauses, as a multiple of the time it worked: `npm run bench:searches` shows what they do to deliveries. */
+const PAUSE_RATIO = 4;
 
 /** Records read with one call of `list`, for a store that has no search of its own; more if they have no bodies. */
 const LISTED = 200;
@@ -125,7 +128,7 @@ export function matchesAttempt({ status }: CheckedSearch, attempts: readonly Att
   return status === undefined || attempts.at(-1)?.results.some((result) => result.status === status) === true;
 }
 
-/** Has a search pause for as long as it works, so deliveries get half of the time. */
+/** Has a search work for a fifth of the time, in short slices, so it hardly delays deliveries. */
 export class SearchPace {
   private readonly end = performance.now() + PORTION_TIME;
   private startedAt = performance.now();
@@ -137,7 +140,7 @@ export class SearchPace {
   }
 
   async pause(): Promise<void> {
-    await sleep(performance.now() - this.startedAt);
+    await sleep(PAUSE_RATIO * (performance.now() - this.startedAt));
     this.startedAt = performance.now();
   }
 
