@@ -31,10 +31,11 @@ import {
   type WholeRows,
 } from './delivery-rows.js';
 
-/** Batches and rows read at once. */
-const STEP_BATCHES = 32;
-const STEP_ROWS = 200;
-const STEP_KEYS = 200;
+/** Most batches of a step. The first step of a call has one, and each further one twice as many: a call is short. */
+const MAX_BATCHES = 32;
+
+/** Rows, or keys, of a step for each of its batches. */
+const ROWS_PER_BATCH = 6;
 
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
 const CALL_TIME = 1;
@@ -56,11 +57,11 @@ export class SqliteWalk {
     private readonly db: SqliteConnection,
     private readonly batches: BatchTable,
   ) {
-    const bound = (table: string, count: number) => (which: string) =>
-      db.prepare(`SELECT id FROM ${table} WHERE id < ? AND ${which} ORDER BY id DESC LIMIT 1 OFFSET ${count - 1}`);
+    const bound = (table: string) => (which: string) =>
+      db.prepare(`SELECT id FROM ${table} WHERE id < ? AND ${which} ORDER BY id DESC LIMIT 1 OFFSET ? - 1`);
     this.statements = {
-      batchBound: foundOnce(bound('batch', STEP_BATCHES)),
-      rowBound: foundOnce(bound('delivery', STEP_ROWS)),
+      batchBound: foundOnce(bound('batch')),
+      rowBound: foundOnce(bound('delivery')),
       batches: foundOnce((which: string) =>
         db.prepare(
           `SELECT id, source, CAST(iif(?, items, '') AS BLOB) AS items FROM batch
@@ -119,8 +120,8 @@ export class SqliteWalk {
     const first = id === undefined ? 0 : Math.max(Number(id), 0);
     const last = id === undefined ? before : Math.min(before, first + 1);
     let to = last;
-    while (to > first) {
-      const { from, rows, batches } = this.stepBelow(search, to, first);
+    for (let count = 1; to > first; count = Math.min(2 * count, MAX_BATCHES)) {
+      const { from, rows, batches } = this.stepBelow(search, to, first, count);
       for (const batch of [...batches].sort((a, b) => b - a)) {
         if (performance.now() > end && to < last) return (batch + 1) * BATCH_SLOTS;
         const matching = this.select(search, batch, rows, to);
@@ -134,11 +135,11 @@ export class SqliteWalk {
     return to > first ? to : undefined;
   }
 
-  /** Returns the next step below `to`: its first id, the matching rows, and the batches that may have deliveries that match. */
-  private stepBelow(search: KeyedSearch, to: number, first: number): Step {
+  /** Returns the next step below `to`, of about so many batches: its first id, its matching rows, and what may match. */
+  private stepBelow(search: KeyedSearch, to: number, first: number, count: number): Step {
     const [key] = search.keys ?? [];
-    if (key !== undefined && search.query.id === undefined) return this.keyedStepBelow(search, key, to);
-    const from = Math.max(this.startOf(search.query, to), first);
+    if (key !== undefined && search.query.id === undefined) return this.keyedStepBelow(search, key, to, count);
+    const from = Math.max(this.startOf(search.query, to, count), first);
     const rows = this.rowsOf(search, from, to);
     return {
       from,
@@ -148,26 +149,28 @@ export class SqliteWalk {
   }
 
   /** As {@link stepBelow}, with the next batches that have deliveries with a key. */
-  private keyedStepBelow(search: KeyedSearch, key: number, to: number): Step {
-    const ids = this.batches.keys.find(key, to, STEP_KEYS);
+  private keyedStepBelow(search: KeyedSearch, key: number, to: number, count: number): Step {
+    const most = count * ROWS_PER_BATCH;
+    const ids = this.batches.keys.find(key, to, most);
     const batches = new Set(ids.map(batchOf));
     const rows = [...batches].flatMap((batch) =>
       this.rowsOf(search, batch * BATCH_SLOTS, Math.min((batch + 1) * BATCH_SLOTS, to)),
     );
-    return { from: ids.length < STEP_KEYS ? 0 : batchOf(ids.at(-1)!) * BATCH_SLOTS, rows, batches };
+    return { from: ids.length < most ? 0 : batchOf(ids.at(-1)!) * BATCH_SLOTS, rows, batches };
   }
 
   /**
    * Returns the first id of the step below `before`, which begins at the same batch in both tables. What an index finds
    * bounds it: a few dead deliveries are one step, however many others are between them.
    */
-  private startOf(query: CheckedQuery, before: number): number {
+  private startOf(query: CheckedQuery, before: number, count: number): number {
     const [rowCondition, ...rowValues] = rowsIn(query);
-    const row = this.statements.rowBound(rowCondition).get(before, ...rowValues) as { id: number } | undefined;
+    const row = this.statements.rowBound(rowCondition).get(before, ...rowValues, count * ROWS_PER_BATCH) as
+      { id: number } | undefined;
     const ofRow = batchOf(row?.id ?? 0);
     if (query.state === 'dead') return ofRow * BATCH_SLOTS;
     const [condition, ...values] = batchesIn(query);
-    const batch = this.statements.batchBound(condition).get(Math.ceil(before / BATCH_SLOTS), ...values);
+    const batch = this.statements.batchBound(condition).get(Math.ceil(before / BATCH_SLOTS), ...values, count);
     return Math.max((batch as { id: number } | undefined)?.id ?? 0, ofRow) * BATCH_SLOTS;
   }
 

@@ -142,7 +142,8 @@ export const SCHEMA = `
     ended_at INTEGER
   ) STRICT;
   CREATE INDEX delivery_due ON delivery (destination, due_at, id) WHERE state IN ('queued', 'waiting');
-  CREATE INDEX delivery_state ON delivery (state, destination);
+  CREATE INDEX delivery_state ON delivery (state, id);
+  CREATE INDEX delivery_destination ON delivery (state, destination, id);
   CREATE INDEX delivery_ended ON delivery (state, destination, ended_at) WHERE ended_at IS NOT NULL;
   CREATE INDEX delivery_reason ON delivery (destination, reason) WHERE reason IS NOT NULL;
   CREATE INDEX delivery_unreadable ON delivery (id) WHERE reason = '${UNREADABLE}';

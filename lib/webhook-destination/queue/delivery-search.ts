@@ -50,7 +50,7 @@ export interface DeliveryPortion {
 }
 
 /** How long a search may take for one portion, in ms. */
-const PORTION_TIME = 100;
+const PORTION_TIME = 80;
 
 /** Total length of the bodies after which a portion ends, in bytes: all are in memory until they are shown. */
 export const PORTION_BYTES = 4 * 1024 * 1024;
