@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { type Observable, Subject, type Subscription } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
@@ -7,7 +9,7 @@ import type { DeliveryEvent } from '../dispatch/delivery-event.js';
 import { type PausableDestination, timeWithin } from '../dispatch/pause.util.js';
 import type { UrlResult } from '../queue/attempt-record.interface.js';
 import type { SteadyClock } from '../queue/steady-clock.js';
-import type { EntryDocuments } from '../registry/entry.document.js';
+import { type EntryDocuments, shownUrlsOf } from '../registry/entry.document.js';
 import type { Registry } from '../registry/registry.js';
 import type { DisablingReason, EndpointChange, OperationalEvent } from './operational-event.js';
 
@@ -96,9 +98,7 @@ export class EndpointLife {
     if (outcome.type === 'delivered') this.succeed(destination);
     else this.fail(outcome);
     const reason = reasonIn(results);
-    // A retry leaves out the URLs that failed permanently, some of which may take other messages.
-    const areAll = () => this.find(destination)?.document.options.urls?.length === results.length;
-    if (reason && areAll()) void this.disable(destination, reason);
+    if (reason && this.find(destination)) void this.disable(destination, reason, results);
   }
 
   private succeed(name: string): void {
@@ -154,13 +154,15 @@ export class EndpointLife {
     if (!isChanged) failing.isOver = false; // the next success tries again
   }
 
-  private async disable(name: string, reason: DisablingReason): Promise<void> {
+  /** @param results those of the attempt whose receivers asked for it */
+  private async disable(name: string, reason: DisablingReason, results?: UrlResult[]): Promise<void> {
     if (this.disabling.has(name)) return;
     this.disabling.add(name);
     await this.change(name, (document) => {
       const { disabled, failingSince } = document;
-      // Another process may have recorded a success.
-      if (disabled || (reason === 'failing' && !this.hasFailedForLong(document))) return undefined;
+      // Another process may have recorded a success, or another URL.
+      const isStill = results ? areAll(results, document.options) : this.hasFailedForLong(document);
+      if (disabled || !isStill) return undefined;
       const next = { ...document, disabled: { since: this.clock.now(), reason } };
       return { next, event: { type: 'endpoint.disabled', reason, failingSince } };
     });
@@ -216,6 +218,15 @@ export class EndpointLife {
     const uncounted = timeWithin([...pauses, ...this.clock.jumps], failingSince, now);
     return now - failingSince - uncounted >= this.disableAfter;
   }
+}
+
+/**
+ * Whether an attempt was made at all URLs that an endpoint has. A retry leaves out those that failed permanently, some of
+ * which may take other messages; and a late answer is from an earlier URL.
+ */
+function areAll(results: UrlResult[], options: Document['options']): boolean {
+  const attempted = results.map(({ url }) => url).sort();
+  return isDeepStrictEqual(attempted, shownUrlsOf(options).sort());
 }
 
 /** Returns why an attempt disables its endpoint, which may have several URLs; undefined if it does not. */

@@ -10,10 +10,9 @@ import type { AttemptRecord } from '../queue/attempt-record.interface.js';
 import { generateSecret, type SignatureScheme } from '../receiver/webhook-secret.rules.js';
 import { toWebhookBody } from '../routing/webhook-body.util.js';
 import type { GivenDestination } from './destination-registry.interface.js';
-import { detach, type EntryDocuments, publicKeysOf, toLiveDestination } from './entry.document.js';
+import { detach, type EntryDocuments, publicKeysOf, shownUrlsOf, toLiveDestination } from './entry.document.js';
 import { EntryManager, type PatchRules, type ReadableEntry } from './entry.manager.js';
 import { isPaused, type PausableDestination, type Pause, recentPauses } from '../dispatch/pause.util.js';
-import { shownUrl } from '../transport/webhook-target.js';
 import { findConcealedFaults, findNewOrigin } from './new-origin.rules.js';
 import type { CreatedDestination, DestinationEntry } from './registry-entry.interface.js';
 import type { Registry } from './registry.js';
@@ -292,14 +291,14 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     // A later version may have written another format.
     const isShown = fault === undefined || findOptionFaults(given).length === 0;
     const shownOptions = isShown ? given : toOptions(DestinationOptions, { name: options.name, urls: [] });
-    const { urls, headers, sharedSecret, transform, ...shown } = detach(shownOptions);
+    const { headers, sharedSecret, transform, ...shown } = detach(shownOptions);
     return {
       ...shown,
       ...(sources && { sources }),
       origin,
       tenant: origin === 'store' ? this.registry.tenants.of(options) : undefined,
       fault,
-      urls: urls.map((url) => shownUrl(new URL(url))),
+      urls: shownUrlsOf(shownOptions),
       headers: Object.keys(headers),
       signed: sharedSecret !== undefined,
       publicKey: publicKeysOf(document).current,

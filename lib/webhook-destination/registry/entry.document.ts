@@ -7,6 +7,7 @@ import type { SourceOptions } from '../ingest/source.options.js';
 import type { KeyedSource } from '../ingest/source.registry.js';
 import type { RegistryKind } from '../queue/registry-store.interface.js';
 import { publicKeyOf } from '../receiver/webhook-secret.rules.js';
+import { shownUrl } from '../transport/webhook-target.js';
 import type { GivenDestination } from './destination-registry.interface.js';
 
 /** An entry: its options as given, and its later state. The store keeps it as JSON. */
@@ -77,6 +78,11 @@ export const publicKeysOf = foundOnce(({ options, previous }: EntryDocuments['de
   const keyOf = (secret: unknown) => (typeof secret === 'string' ? publicKeyOf(secret) : undefined);
   return { current: keyOf(current), previous: keyOf(former) };
 }, new WeakMap());
+
+/** Returns the URLs of a destination as records, logs and answers show them. */
+export function shownUrlsOf({ urls = [] }: EntryDocuments['destination']['options']): string[] {
+  return urls.map((url) => shownUrl(new URL(url)));
+}
 
 export function toLiveDestination(document: EntryDocuments['destination']): PausableDestination {
   const { pauses = [], failingSince, disabled, followsTenant } = document;

@@ -347,6 +347,22 @@ describe('An endpoint', () => {
     await waitFor(() => isDisabled(relay));
   });
 
+  it('is not disabled by a late answer from an earlier URL', async () => {
+    const answers: (() => void)[] = [];
+    const earlier = await receiverOf((...request) => answers.push(() => gone(...request)));
+    const later = await receiverOf(taking);
+    const { relay, states } = await start();
+    await addEndpoint(relay, earlier.url);
+    await relay.track('m1');
+    await waitFor(() => answers.length === 1);
+    await relay.service.destinations.update('hook', { urls: [later.url], sharedSecret: null });
+    answers[0]!();
+    await relay.settled('dead');
+    await relay.track('m2');
+    await relay.settled('delivered');
+    expect([await isDisabled(relay), states()]).toEqual([false, []]);
+  });
+
   it('with two URLs stays enabled if one is gone, and the other refuses a message for another reason', async () => {
     const [first, second] = [await changingReceiver(sequence(failing, gone)), await receiverOf(status(404))];
     const { relay, states } = await start();
