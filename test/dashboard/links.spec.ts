@@ -68,7 +68,7 @@ const DEAD_ENDS = `(() => {
       'destinations/crm-one': 'Options',
       sources: 'shown (all)',
       'sources/web-shop': 'Refused messages',
-      'search?text=customer-77': 'Deliveries by User',
+      'search?text=customer-77': 'Deliveries by user',
       'search?text=crm': 'Found in',
       'users?userId=customer-77': 'shown (all)',
       activity: 'shown (all)',

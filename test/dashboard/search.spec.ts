@@ -82,13 +82,13 @@ function operator(page: Page) {
     const { search, click, box } = operator(page);
     const [{ id } = { id: '' }] = await relay.deliveries({ messageId: 'm2' });
     await search(id);
-    await page.getByRole('heading', { name: `Deliveries by Delivery id: ${id}` }).waitFor();
+    await page.getByRole('heading', { name: `Deliveries by delivery id: ${id}` }).waitFor();
     await search('m2');
-    await page.getByRole('heading', { name: 'Deliveries by Message id: m2' }).waitFor();
+    await page.getByRole('heading', { name: 'Deliveries by message id: m2' }).waitFor();
     await search('u1');
-    await page.getByRole('heading', { name: 'Deliveries by User: u1' }).waitFor();
+    await page.getByRole('heading', { name: 'Deliveries by user: u1' }).waitFor();
     await search('a-77');
-    await page.getByRole('heading', { name: 'Deliveries by Anonymous id: a-77' }).waitFor();
+    await page.getByRole('heading', { name: 'Deliveries by anonymous id: a-77' }).waitFor();
     await search('<b>nobody</b>');
     await page.getByText('properties.orderId, traits.email of messages').waitFor();
     await page.reload();

@@ -14,7 +14,7 @@ export interface FoundDeliveriesProps {
 /** Deliveries that have the text in one field. */
 export function FoundDeliveries({ query, deliveries, more }: FoundDeliveriesProps) {
   const [[field, value] = ['', '']] = Object.entries(query);
-  const name = nameOfField(field);
+  const name = field.startsWith('field.') ? nameOfField(field) : nameOfField(field).toLowerCase();
   return (
     <section class="panel">
       <h2>
