@@ -38,7 +38,7 @@ const MAX_BATCHES = 32;
 const ROWS_PER_BATCH = 6;
 
 /** How long one call reads, in ms: other calls of the thread wait meanwhile. */
-const CALL_TIME = 1;
+const CALL_TIME = 2;
 
 /** State of the batches with deliveries in a state that have no row of their own. */
 const BATCH_STATES: Partial<Record<DeliveryState, string>> = { queued: 'q', waiting: 'r', delivering: 'l' };

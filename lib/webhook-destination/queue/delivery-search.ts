@@ -59,7 +59,7 @@ export const PORTION_BYTES = 4 * 1024 * 1024;
 const SLICE_TIME = 1;
 
 /** Its pauses, as a multiple of the time it worked: `npm run bench:searches` shows what they do to deliveries. */
-const PAUSE_RATIO = 4;
+const PAUSE_RATIO = 2;
 
 /** Records read with one call of `list`, for a store that has no search of its own; more if they have no bodies. */
 const LISTED = 200;
@@ -128,7 +128,7 @@ export function matchesAttempt({ status }: CheckedSearch, attempts: readonly Att
   return status === undefined || attempts.at(-1)?.results.some((result) => result.status === status) === true;
 }
 
-/** Has a search work for a fifth of the time, in short slices, so it hardly delays deliveries. */
+/** Has a search work for a third of the time, in short slices, so it hardly delays deliveries. */
 export class SearchPace {
   private readonly end = performance.now() + PORTION_TIME;
   private startedAt = performance.now();
