@@ -12,7 +12,7 @@ export interface FieldGroupProps extends FieldNotesProps {
 export function FieldGroup({ label, hint, error, children }: FieldGroupProps) {
   const id = useId();
   return (
-    <fieldset class="field-group" aria-describedby={idsOfNotes(id, { hint, error })}>
+    <fieldset class={error ? 'field-group invalid' : 'field-group'} aria-describedby={idsOfNotes(id, { hint, error })}>
       <legend>{label}</legend>
       {children}
       <FieldNotes id={id} hint={hint} error={error} />

@@ -10,7 +10,7 @@ export interface NameLinkProps {
 }
 
 /** The name of a destination or source, or the id of a user, as a link to its page. */
-export function NameLink({ of, name, max = 60 }: NameLinkProps) {
+export function NameLink({ of, name, max = 200 }: NameLinkProps) {
   const href = of === 'users' ? hrefOf(of, { userId: name }) : hrefOf(of, {}, name ?? '');
   return <PlainText value={name} max={max} href={href} />;
 }

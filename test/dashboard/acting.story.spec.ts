@@ -181,7 +181,7 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     await page.getByText(pace).waitFor();
     const [queued] = await relay.deliveries({ state: 'queued' });
     await page.goto(`${host}/relay/#/deliveries/${queued!.id}`);
-    await page.locator('.timeline').getByText(pace).waitFor();
+    await page.locator('.verdict + .warn-text').getByText(pace).waitFor();
   });
 
   it('sees that figures are stale while the store is gone, and current once it is back', async () => {

@@ -72,6 +72,8 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await urls.getByText('Must be an array of http or https URLs.').waitFor();
     expect(await page.getByLabel('URL 1').evaluate('document.activeElement.value')).toBe('ftp://receiver.example');
     expect(await page.getByLabel('Concurrency').getAttribute('aria-invalid')).toBe('true');
+    const colour = (name: string) => page.getByLabel(name).evaluate((input) => getComputedStyle(input).borderColor);
+    expect(await colour('Concurrency')).not.toBe(await colour('Integration'));
     await expectGoodLook(page, 'destination-form');
     await page.getByLabel('URL 1').fill(`${receiver.url}/crm?s3cret`);
     await page.getByLabel('Concurrency').fill('');
@@ -291,7 +293,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await test.getByRole('button', { name: 'Send', exact: true }).click();
     await test.getByText('no revenue').waitFor();
     expect(await fact(page, 'URL').last().textContent()).toBe(receiver.url);
-    expect(await fact(page, 'Result').textContent()).toBe('permanent');
+    expect(await fact(page, 'Result').textContent()).toBe('permanent failure');
     expect(await fact(page, 'Status').textContent()).toBe('no answer');
     expect(receiver.webhooks).toEqual([]);
   });
@@ -315,7 +317,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await test.getByLabel('Properties').fill('{"orderId":"o1"}');
     await page.getByLabel('Event').focus();
     await page.keyboard.press('Enter');
-    await test.getByRole('status').filter({ hasText: 'temporary' }).filter({ hasText: '503' }).waitFor();
+    await test.getByRole('status').filter({ hasText: 'retryable failure' }).filter({ hasText: '503' }).waitFor();
     await expectGoodLook(page, 'destination-test');
     expect(receiver.webhooks[0]!.body).toMatchObject({ event: 'Order Tested', properties: { orderId: 'o1' } });
     await button(page, 'Send again').click();

@@ -94,7 +94,7 @@ const facts = (page: Page) => page.getByRole('region', { name: 'Acceptance' });
   it('says which rule a message breaks', async () => {
     const { page } = await open(createAdapter(), { hash: '#/explain' });
     await explain(page, { type: 'track', userId: 'u1' });
-    await facts(page).getByText('rejected').waitFor();
+    await facts(page).getByText('refused').waitFor();
     await facts(page).getByText('event', { exact: true }).waitFor();
     await explain(page, { type: 'track', userId: 'u1', event: 'e', properties: deep(500) });
     await facts(page).getByText('message_too_deep').waitFor();

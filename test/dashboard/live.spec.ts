@@ -49,7 +49,7 @@ const setHidden = (page: Page, isHidden: boolean) =>
         .waitFor();
       await waitFor(async () => (await rows(page).count()) === 7);
       const kinds = await rows(page).locator('.badge').allTextContents();
-      expect(kinds.sort()).toEqual(['accepted', 'accepted', 'accepted', 'dead', 'delivered', 'rejected', 'retry']);
+      expect(kinds.sort()).toEqual(['accepted', 'accepted', 'accepted', 'dead', 'delivered', 'refused', 'retry']);
       expect(await page.getByText(`${SCRIPT}\\u202e\\u2066`, { exact: true }).count()).toBe(1);
       await expectGoodLook(page, 'live');
       const link = rows(page).getByRole('link', { name: 'm3' }).first();

@@ -72,6 +72,8 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await expectGoodLook(page, 'refused-text');
     expect((await clicks()) - before).toBe(2);
     await page.keyboard.press('Escape');
+    await group.getByRole('button', { name: 'Hide messages' }).click();
+    await newest.waitFor({ state: 'detached' });
 
     // The rule is mended for two of them: for the relay, as if it were.
     const records = await queue.logs.find(LOG, await queue.refusals.ids('app', {}));

@@ -1,7 +1,6 @@
 import { toSentence } from '../../api/api.error.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import type { Delivery } from './delivery.answer.js';
-import { DestinationHold } from './destination-hold.component.js';
 import { Step } from './step.component.js';
 
 /** What to do about each reason that the relay gives. */
@@ -29,14 +28,13 @@ const ADVICE: [begin: string, text: string][] = [
 
 /** The last step: what comes next, or how it ended. */
 export function DeliveryEnd({ delivery }: { delivery: Delivery }) {
-  const { state, destination, request, nextAttemptAt, attempts, reason } = delivery;
+  const { state, nextAttemptAt, attempts, reason } = delivery;
   const last = attempts.at(-1);
   switch (state) {
     case 'queued':
       return (
         <Step title="Queued" look="active">
-          <p>The delivery is waiting for its turn.</p>
-          {request && <DestinationHold destination={destination} />}
+          <p>The delivery is sent when its destination takes it.</p>
         </Step>
       );
     case 'delivering':
@@ -48,8 +46,11 @@ export function DeliveryEnd({ delivery }: { delivery: Delivery }) {
     case 'waiting':
       return (
         <Step title="Next attempt" at={nextAttemptAt} look="warn">
-          <p>The delivery waits until then.</p>
-          {request && <DestinationHold destination={destination} />}
+          <p>
+            {nextAttemptAt !== undefined && nextAttemptAt > Date.now()
+              ? 'The delivery waits until then.'
+              : 'It is due.'}
+          </p>
         </Step>
       );
     case 'delivered': {

@@ -4,13 +4,18 @@ import { StateBadge } from '../../components/state-badge.component.js';
 import { Ago, Due, Time } from '../../components/time.component.js';
 import { answerOf } from './attempt-answer.component.js';
 import type { Delivery } from './delivery.answer.js';
+import { DestinationHold } from './destination-hold.component.js';
 
 /** What has become of the delivery, in one sentence. */
 export function DeliveryVerdict({ delivery }: { delivery: Delivery }) {
+  const { state, destination, request } = delivery;
   return (
-    <p class="verdict">
-      <StateBadge state={delivery.state} /> <span>{sentenceOf(delivery)}</span>
-    </p>
+    <>
+      <p class="verdict">
+        <StateBadge state={state} /> <span>{sentenceOf(delivery)}</span>
+      </p>
+      {request && (state === 'queued' || state === 'waiting') && <DestinationHold destination={destination} />}
+    </>
   );
 }
 
@@ -55,6 +60,6 @@ function sentenceOf({ state, attempts, reason, nextAttemptAt, givesUpAt }: Deliv
     case 'delivering':
       return <>An attempt is in progress.{end}</>;
     case 'queued':
-      return <>It waits for its turn.{end}</>;
+      return <>It is in the queue.{end}</>;
   }
 }

@@ -17,7 +17,12 @@ import { TextAreaField } from '../../components/text-area-field.component.js';
 import { Duration } from '../../components/time.component.js';
 import type { AttemptRecord } from '../../../lib/webhook-destination/queue/attempt-record.interface.js';
 
-const LOOKS = { success: 'delivered', temporary: 'retry', permanent: 'dead' };
+/** State whose badge has the right colour, and text, of each outcome. */
+const OUTCOMES = {
+  success: ['delivered', 'success'],
+  temporary: ['retry', 'retryable failure'],
+  permanent: ['dead', 'permanent failure'],
+} as const;
 
 /** Sends one message now, and shows the attempt. */
 export function TestDialog({ name, onClose }: { name: string; onClose: () => void }) {
@@ -68,19 +73,23 @@ export function TestDialog({ name, onClose }: { name: string; onClose: () => voi
 
 function Attempt({ results }: AttemptRecord) {
   if (results.length === 0) return <p>Nothing was sent: the destination's transform dropped this message.</p>;
-  return results.map(({ url, outcome, status, duration, error, answer }) => (
-    <Facts
-      key={url}
-      facts={[
-        ['URL', <PlainText value={url} max={url.length} />],
-        ['Result', <StateBadge state={LOOKS[outcome]} label={outcome} />],
-        ['Status', status ?? 'no answer'],
-        ['Latency', <Duration ms={duration} />],
-        ['Error', error && <PlainText value={error} max={1_000} />],
-        ['Answer', answer && <KeptAnswer answer={answer} />],
-      ]}
-    />
-  ));
+  return results.map(({ url, outcome, status, duration, error, answer }) => {
+    const [look, text] = OUTCOMES[outcome];
+    return (
+      <div key={url}>
+        <Facts
+          facts={[
+            ['URL', <PlainText value={url} max={url.length} />],
+            ['Result', <StateBadge state={look} label={text} />],
+            ['Status', status === undefined ? 'no answer' : `HTTP ${status}`],
+            ['Latency', <Duration ms={duration} />],
+            ['Error', error && <PlainText value={error} max={1_000} />],
+          ]}
+        />
+        {answer && <KeptAnswer answer={answer} />}
+      </div>
+    );
+  });
 }
 
 /** @throws {ApiError} for text that is not JSON */

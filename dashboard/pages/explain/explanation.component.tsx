@@ -18,9 +18,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
   return (
     <div class="explanation">
       <section class="panel" aria-label="Acceptance">
-        <h2>
-          <StateBadge state={accepted ? 'accepted' : 'rejected'} />
-        </h2>
+        <h2>{accepted ? <StateBadge state="accepted" /> : <StateBadge state="rejected" label="refused" />}</h2>
         <Facts
           facts={[
             ['Why', toText(fault?.message)],
@@ -52,7 +50,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
 
 /** Returns the outcome as a sentence. */
 export function toSummary({ accepted, fault, destinations }: Explanation): string {
-  return accepted ? `Accepted. ${toCount(destinations)}.` : `Rejected: ${fault?.message ?? ''}.`;
+  return accepted ? `Accepted. ${toCount(destinations)}.` : `Refused: ${fault?.message ?? ''}.`;
 }
 
 function toCount(destinations: DestinationExplanation[]): string {

@@ -11,7 +11,7 @@ const KINDS = [
   ['', 'All'],
   ['message', 'Accepted'],
   ['duplicate', 'Repeated'],
-  ['rejected', 'Rejected'],
+  ['rejected', 'Refused'],
   ['delivered', 'Delivered'],
   ['retry', 'Retry'],
   ['dead', 'Dead'],

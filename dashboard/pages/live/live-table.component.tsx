@@ -10,7 +10,7 @@ import { toDetails } from './live-details.util.js';
 import type { LiveRow } from './live.ring.js';
 
 /** Names of the kinds that are shown by another one. */
-const LABELS: Partial<Record<LiveKind, string>> = { message: 'accepted', duplicate: 'repeated' };
+const LABELS: Partial<Record<LiveKind, string>> = { message: 'accepted', duplicate: 'repeated', rejected: 'refused' };
 
 const COLUMNS: Column<LiveRow>[] = [
   { title: 'Time', look: 'time', cell: ({ event: { at } }) => <Time at={at} look="time" /> },
@@ -20,7 +20,11 @@ const COLUMNS: Column<LiveRow>[] = [
     cell: ({ event: { kind } }) => <StateBadge state={kind} label={LABELS[kind] ?? kind} />,
   },
   { title: 'Source', cell: ({ event: { source } }) => <NameLink of="sources" name={source} max={80} /> },
-  { title: 'Destination', cell: (row) => <NameLink of="destinations" name={destinationOf(row)} max={80} /> },
+  {
+    title: 'Destination',
+    look: 'destination',
+    cell: (row) => <NameLink of="destinations" name={destinationOf(row)} max={80} />,
+  },
   { title: 'Event', cell: ({ event: { event, type } }) => <PlainText value={event ?? type} max={80} /> },
   { title: 'User', cell: ({ event: { userId } }) => <NameLink of="users" name={userId} max={80} /> },
   {

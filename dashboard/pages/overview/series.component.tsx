@@ -28,7 +28,7 @@ const COUNTS: (ChartLine & { metric: Metric })[] = [
   { metric: 'failed', label: 'Failed attempts', colour: '--warn', dash: [3, 3] },
   { metric: 'dead', label: 'Dead', colour: '--bad' },
   { metric: 'duplicate', label: 'Repeated', colour: '--text', dash: [1, 3] },
-  { metric: 'rejected', label: 'Rejected', colour: '--accent', dash: [8, 3, 2, 3] },
+  { metric: 'rejected', label: 'Refused', colour: '--accent', dash: [8, 3, 2, 3] },
 ];
 
 const LATENCIES: (ChartLine & { metric: Metric })[] = [
@@ -44,7 +44,7 @@ export interface SeriesProps {
   destinations: string[];
 }
 
-/** The last hour or day, by the minute. */
+/** The last hour or day: charts by the minute, and tables of longer spans. */
 export function Series({ now, query, destinations }: SeriesProps) {
   const destination = query.get('destination') ?? '';
   const period = query.get('period') === 'day' ? 'day' : 'hour';
@@ -56,7 +56,7 @@ export function Series({ now, query, destinations }: SeriesProps) {
   return (
     <section class="panel">
       <div class="panel-heading spread">
-        <h2>By the minute</h2>
+        <h2>Over time</h2>
         <div class="filters">
           <SelectField label="Period" value={period} options={PERIODS} onValue={(value) => choose({ period: value })} />
           <DestinationField

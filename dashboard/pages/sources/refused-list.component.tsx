@@ -27,7 +27,7 @@ export function RefusedList({ source, group: { code, field, sdk, count } }: Refu
   return (
     <>
       <h3>
-        <code>{code}</code>
+        Messages refused with <code>{code}</code>
       </h3>
       <KeysetTable
         list={list}

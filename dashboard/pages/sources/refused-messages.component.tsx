@@ -31,7 +31,7 @@ export function RefusedMessages({ source, query }: { source: string; query: URLS
       <h2>Refused messages</h2>
       <Problem error={error} onRetry={reload} />
       {answer?.count === 0 && <p class="muted">No refused message is kept.</p>}
-      {answer && answer.count > 0 && <Groups groups={answer.groups} onResubmit={setResubmitted} />}
+      {answer && answer.count > 0 && <Groups groups={answer.groups} shown={shown} onResubmit={setResubmitted} />}
       {shown && <RefusedList key={keyOf(shown)} source={source} group={shown} />}
       {resubmitted && (
         <ResubmitDialog
@@ -47,10 +47,12 @@ export function RefusedMessages({ source, query }: { source: string; query: URLS
 
 interface GroupsProps {
   groups: RefusalGroup[];
+  /** The group whose messages are listed. */
+  shown: RefusalGroup | undefined;
   onResubmit: (group: RefusalGroup) => void;
 }
 
-function Groups({ groups, onResubmit }: GroupsProps) {
+function Groups({ groups, shown, onResubmit }: GroupsProps) {
   return (
     <Table
       caption="Refused messages by reason"
@@ -78,9 +80,15 @@ function Groups({ groups, onResubmit }: GroupsProps) {
             const named = `${group.code}, ${toPlainText(group.sdk, 60)}`;
             return (
               <div class="actions">
-                <Button label={`Show messages: ${named}`} onClick={() => replaceQuery({ refused: keyOf(group) })}>
-                  Show
-                </Button>
+                {group === shown ? (
+                  <Button label={`Hide messages: ${named}`} onClick={() => replaceQuery({})}>
+                    Hide
+                  </Button>
+                ) : (
+                  <Button label={`Show messages: ${named}`} onClick={() => replaceQuery({ refused: keyOf(group) })}>
+                    Show
+                  </Button>
+                )}
                 <Button changes label={`Resubmit: ${named}`} onClick={() => onResubmit(group)}>
                   Resubmit…
                 </Button>
