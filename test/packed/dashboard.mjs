@@ -32,7 +32,7 @@ export function findInDashboard({ event, state = 'delivered', ...dashboard }) {
 /** Replays the one dead delivery on the page **Dead**, once `reason` is shown and `prepare` has ended. */
 export function replayInDashboard({ reason, prepare, ...dashboard }) {
   return inDashboard(dashboard, async (page) => {
-    await page.getByRole('link', { name: 'Dead' }).click();
+    await page.getByRole('link', { name: 'Dead', exact: true }).click();
     const row = page.getByRole('row').filter({ hasText: reason });
     const text = (await row.first().innerText()).replace(/\s+/g, ' ');
     await prepare();
