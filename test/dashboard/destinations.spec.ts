@@ -72,8 +72,9 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await urls.getByText('Must be an array of http or https URLs.').waitFor();
     expect(await page.getByLabel('URL 1').evaluate('document.activeElement.value')).toBe('ftp://receiver.example');
     expect(await page.getByLabel('Concurrency').getAttribute('aria-invalid')).toBe('true');
-    const colour = (name: string) => page.getByLabel(name).evaluate((input) => getComputedStyle(input).borderColor);
-    expect(await colour('Concurrency')).not.toBe(await colour('Integration'));
+    const colour = (isInvalid: boolean) =>
+      page.evaluate(`getComputedStyle(document.querySelector('input[aria-invalid="${isInvalid}"]')).borderColor`);
+    expect(await colour(true)).not.toBe(await colour(false));
     await expectGoodLook(page, 'destination-form');
     await page.getByLabel('URL 1').fill(`${receiver.url}/crm?s3cret`);
     await page.getByLabel('Concurrency').fill('');
