@@ -52,7 +52,7 @@ await describeOnEach([postgresStore], (store) => {
       }
       await queue.idle();
       await queue.close(); // a connection that ends reports its figures
-      expect((await read()) - start).toBeLessThan((DEAD * DELIVERIES) / 2);
+      expect((await read()) - start).toBeLessThan((DEAD * DELIVERIES) / 4);
     });
   });
 });
