@@ -1,6 +1,13 @@
 import { PlainText } from '../../components/plain-text.component.js';
 import type { AttemptRecord } from './delivery.answer.js';
 
+/** Text and look of each outcome. */
+export const OUTCOMES = {
+  success: { text: 'success', look: 'good' },
+  temporary: { text: 'retryable failure', look: 'warn' },
+  permanent: { text: 'permanent failure', look: 'bad' },
+} as const;
+
 /** The answers of the receiver: for each URL its status, or why there was no response. */
 export function AttemptAnswer({ attempt }: { attempt: AttemptRecord | undefined }) {
   if (!attempt) return <span class="muted">no attempt</span>;

@@ -1,16 +1,9 @@
 import { KeptAnswer } from '../../components/kept-answer.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Duration, toDuration } from '../../components/time.component.js';
-import { answerOf } from './attempt-answer.component.js';
+import { answerOf, OUTCOMES } from './attempt-answer.component.js';
 import type { AttemptRecord, Delivery } from './delivery.answer.js';
 import { Step } from './step.component.js';
-
-/** Text and look of each outcome. */
-const OUTCOMES = {
-  success: { text: 'success', look: 'good' },
-  temporary: { text: 'retryable failure', look: 'warn' },
-  permanent: { text: 'permanent failure', look: 'bad' },
-} as const;
 
 /** All attempts, with the replay as a step between them. */
 export function Attempts({ delivery: { attempts, firstAttemptAt } }: { delivery: Delivery }) {

@@ -12,17 +12,10 @@ import { Form } from '../../components/form.component.js';
 import { KeptAnswer } from '../../components/kept-answer.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Problem } from '../../components/problem.component.js';
-import { StateBadge } from '../../components/state-badge.component.js';
 import { TextAreaField } from '../../components/text-area-field.component.js';
 import { Duration } from '../../components/time.component.js';
+import { answerOf, OUTCOMES } from '../deliveries/attempt-answer.component.js';
 import type { AttemptRecord } from '../../../lib/webhook-destination/queue/attempt-record.interface.js';
-
-/** State whose badge has the right colour, and text, of each outcome. */
-const OUTCOMES = {
-  success: ['delivered', 'success'],
-  temporary: ['retry', 'retryable failure'],
-  permanent: ['dead', 'permanent failure'],
-} as const;
 
 /** Sends one message now, and shows the attempt. */
 export function TestDialog({ name, onClose }: { name: string; onClose: () => void }) {
@@ -73,23 +66,20 @@ export function TestDialog({ name, onClose }: { name: string; onClose: () => voi
 
 function Attempt({ results }: AttemptRecord) {
   if (results.length === 0) return <p>Nothing was sent: the destination's transform dropped this message.</p>;
-  return results.map(({ url, outcome, status, duration, error, answer }) => {
-    const [look, text] = OUTCOMES[outcome];
-    return (
-      <div key={url}>
-        <Facts
-          facts={[
-            ['URL', <PlainText value={url} max={url.length} />],
-            ['Result', <StateBadge state={look} label={text} />],
-            ['Status', status === undefined ? 'no answer' : `HTTP ${status}`],
-            ['Latency', <Duration ms={duration} />],
-            ['Error', error && <PlainText value={error} max={1_000} />],
-          ]}
-        />
-        {answer && <KeptAnswer answer={answer} />}
-      </div>
-    );
-  });
+  return results.map(({ url, outcome, status, duration, error, answer }) => (
+    <div key={url}>
+      <Facts
+        facts={[
+          ['URL', <PlainText value={url} max={url.length} />],
+          ['Result', <span class={`badge ${OUTCOMES[outcome].look}`}>{OUTCOMES[outcome].text}</span>],
+          ['Status', status === undefined ? 'no answer' : answerOf({ status })],
+          ['Latency', <Duration ms={duration} />],
+          ['Error', error && <PlainText value={error} max={1_000} />],
+        ]}
+      />
+      {answer && <KeptAnswer answer={answer} />}
+    </div>
+  ));
 }
 
 /** @throws {ApiError} for text that is not JSON */
