@@ -33,7 +33,7 @@ export function Table<T>({ caption, columns, rows, keyOf, look = '' }: TableProp
   return (
     <div class={`table-frame ${look}`} role="region" aria-label={caption} tabIndex={0}>
       {/* With roles, because cards are not laid out as a table. */}
-      <table role="table">
+      <table role="table" onMouseOver={titleCutCell}>
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
@@ -52,6 +52,12 @@ export function Table<T>({ caption, columns, rows, keyOf, look = '' }: TableProp
       </table>
     </div>
   );
+}
+
+/** A cell that is narrower than its text has it as its title as well. */
+function titleCutCell({ target }: Event): void {
+  const cell = (target as Element).closest<HTMLElement>('.cell, tbody th');
+  if (cell) cell.title = cell.scrollWidth > cell.clientWidth ? cell.textContent : '';
 }
 
 interface RowProps<T> extends Pick<TableProps<T>, 'columns'> {

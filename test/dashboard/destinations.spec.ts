@@ -69,7 +69,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByLabel('Value of entry 1').fill('acme');
     await button(page, 'Create').click();
     const urls = page.getByRole('group', { name: 'URLs' });
-    await urls.getByText('Must be an array of http or https URLs.').waitFor();
+    await urls.getByText('Must contain only http or https URLs.').waitFor();
     expect(await page.getByLabel('URL 1').evaluate('document.activeElement.value')).toBe('ftp://receiver.example');
     expect(await page.getByLabel('Concurrency').getAttribute('aria-invalid')).toBe('true');
     const colour = (isInvalid: boolean) =>

@@ -56,6 +56,17 @@ const setHidden = (page: Page, isHidden: boolean) =>
       expect(await link.getAttribute('href')).toBe('#/deliveries?messageId=m3');
     });
 
+    it('have the whole text of a cell that is cut as its title', async () => {
+      const { page, relay } = await open(createAdapter(), { hash: '#/live' });
+      await page.getByText(OPEN).waitFor();
+      const event = `Ordered ${'again and '.repeat(6)}again`;
+      await relay.accept('wk_shop', [track('m1', { event })]);
+      await rows(page).getByText(event).hover();
+      await page.getByTitle(event, { exact: true }).waitFor();
+      await rows(page).getByText('accepted').hover();
+      expect(await page.getByTitle('accepted').count()).toBe(0);
+    });
+
     it('pass the filters of the address, which the form sets by keyboard', async () => {
       const { page, relay, host } = await open(createAdapter(), { hash: '#/live?kind=message' });
       await page.getByText(OPEN).waitFor();

@@ -78,6 +78,31 @@ const figure = (page: Page, name: string) =>
       );
     });
 
+    it('says beside each destination what is wrong with it, or why it is sent nothing', async () => {
+      const { page, relay, receiver } = await open(createAdapter(), {
+        options: {
+          registry: 'store',
+          destinations: [],
+          delivery: { allowedNetworks: ['127.0.0.0/8'], initialRetryDelay: 60_000 },
+        },
+        hash: '#/unknown',
+      });
+      receiver.statuses = [404];
+      for (const name of ['dying', 'paused', 'disabled', 'removed']) {
+        await relay.destinations.create({ name, urls: [receiver.url] });
+      }
+      await relay.accept('wk_shop', messages(1));
+      await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 4);
+      await relay.destinations.pause('paused');
+      await relay.destinations.update('disabled', { enabled: false });
+      await relay.destinations.remove('removed');
+      await page.getByRole('link', { name: 'Overview', exact: true }).click();
+      const table = page.getByRole('table', { name: 'Deliveries by destination and state' });
+      await table.getByText('failing').waitFor();
+      const words = await table.getByRole('rowheader').allTextContents();
+      expect(words.sort()).toEqual(['disabled disabled', 'dying failing', 'paused paused', 'removed removed']);
+    });
+
     it('shows the last day, and one destination, as the address says', async () => {
       const { page, relay, receiver } = await open(createAdapter(), { hash: '#/overview?period=day' });
       await relay.accept('wk_shop', messages(3));

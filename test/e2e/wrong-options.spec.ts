@@ -31,7 +31,7 @@ describe('A wrong option stops the application at bootstrap and is named with it
     ['no URL', 'destinations[0].urls must contain 1 to 5 URLs', { destinations: [{ urls: [] }] }],
     [
       'a URL that is none',
-      'destinations[0].urls must be an array of http or https URLs',
+      'destinations[0].urls must contain only http or https URLs',
       { destinations: [{ urls: ['receiver.example'] }] },
     ],
     [

@@ -43,7 +43,7 @@ const withUrl = (given: unknown) => withDestination({ urls: [given] });
 const withHeader = (name: string, value: unknown = 'x') => withDestination({ headers: { [name]: value } });
 
 const NOT_PUBLIC = 'destinations[0].urls[0] must not be a private or local address';
-const NO_URL = 'destinations[0].urls must be an array of http or https URLs';
+const NO_URL = 'destinations[0].urls must contain only http or https URLs';
 const HEADERS = 'destinations[0].headers must map header names to strings without line breaks';
 const TWICE = 'destinations[0].headers must not contain a name twice in different case: x-env';
 const RESERVED = 'destinations[0].headers must not include headers that the relay or the connection sets itself: ';
@@ -229,7 +229,11 @@ const cases: [what: string, options: unknown, error: string][] = [
   ['an inherited name as type', withDestination({ types: ['constructor'] }), 'destinations[0].types must be'],
   ['an empty list of types', withDestination({ types: [] }), 'destinations[0].types must be'],
   ['enabled that is no boolean', withDestination({ enabled: 'yes' }), 'destinations[0].enabled must be true or false'],
-  ['no URLs', withDestination({ urls: undefined }), 'destinations[0].urls must'],
+  ...[undefined, url].map((urls): [string, object, string] => [
+    `${urls ? 'a URL' : 'nothing'} in place of an array of URLs`,
+    withDestination({ urls }),
+    'destinations[0].urls must be an array of http or https URLs',
+  ]),
   ['an empty list of URLs', withDestination({ urls: [] }), 'destinations[0].urls must contain 1 to 5 URLs'],
   [
     'six URLs',

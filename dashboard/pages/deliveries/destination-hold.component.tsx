@@ -17,7 +17,8 @@ export function DestinationHold({ destination }: { destination: string }) {
   return text === undefined ? null : <p class="warn-text">{text}</p>;
 }
 
-function whyHeld({ enabled, paused, rateLimit, urls, figures }: Destination): string | undefined {
+function whyHeld({ enabled, paused, disabled, rateLimit, urls, figures }: Destination): string | undefined {
+  if (disabled) return 'The endpoint is disabled: the delivery becomes dead without an attempt.';
   if (!enabled) return 'The destination is disabled: the delivery waits until it is enabled.';
   if (paused) return 'The destination is paused: the delivery waits until it is resumed.';
   if (figures.down) return 'The destination is down: its deliveries wait until one of them succeeds.';

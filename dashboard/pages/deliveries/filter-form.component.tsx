@@ -82,7 +82,7 @@ export function FilterForm({ page, filter, list: { error, reload } }: FilterForm
     >
       <div class="filters">
         {page === 'deliveries' && (
-          <SelectField {...field('state', 'State')} options={optionsOf(DELIVERY_STATES.map(([state]) => state))} />
+          <SelectField {...field('state', 'State')} options={[['', 'Any'], ...DELIVERY_STATES]} />
         )}
         <TextField {...field('userId', 'User')} />
         <TextField {...field('event', 'Event')} />

@@ -1,7 +1,6 @@
 import type { LiveKind } from '../../api/live.stream.js';
 import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
-import { toPlainText } from '../../components/plain-text.util.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { type Column, Table } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
@@ -33,7 +32,7 @@ const COLUMNS: Column<LiveRow>[] = [
       <PlainText value={messageId} max={80} href={hrefOf('deliveries', { messageId })} />
     ),
   },
-  { title: 'Details', look: 'details', cell: ({ event }) => <Details text={toDetails(event)} /> },
+  { title: 'Details', look: 'details', cell: ({ event }) => <PlainText value={toDetails(event)} max={400} /> },
 ];
 
 /** Table of events, newest first. */
@@ -53,12 +52,4 @@ export function LiveTable({ rows }: { rows: LiveRow[] }) {
 function destinationOf({ event: { destination, destinations = [], repeated = [] } }: LiveRow): string | undefined {
   const names = [...destinations, ...repeated];
   return destination ?? (names.length === 1 ? names[0] : undefined);
-}
-
-function Details({ text }: { text: string }) {
-  return (
-    <span title={toPlainText(text)}>
-      <PlainText value={text} max={160} />
-    </span>
-  );
 }

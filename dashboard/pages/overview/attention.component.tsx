@@ -2,18 +2,17 @@ import type { Attention, DestinationProblem } from '../../../lib/webhook-destina
 import { paceText } from '../../components/pace.util.js';
 import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
-import { StateBadge } from '../../components/state-badge.component.js';
 import { Ago } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
+import { ProblemBadge } from './problem-badge.component.js';
 
-/** Word of each problem, the state whose badge has the right colour, and what it means. */
-const PROBLEMS = {
-  down: ['down', 'down', 'its deliveries wait until one of them succeeds'],
-  failing: ['failing', 'dead', 'nothing was delivered lately'],
-  degraded: ['partly failing', 'waiting', 'some attempts fail'],
-  late: ['late', 'waiting', 'deliveries are due and not sent'],
-  limited: ['backlog', 'queued', ''],
-} as const;
+const MEANINGS: Record<DestinationProblem['problem'], string> = {
+  down: 'its deliveries wait until one of them succeeds',
+  failing: 'nothing was delivered lately',
+  degraded: 'some attempts fail',
+  late: 'deliveries are due and not sent',
+  limited: '',
+};
 
 /** What needs attention, each with its last error and links to what is concerned; renders nothing if nothing does. */
 export function AttentionList({ attention: { destinations, counts } }: { attention: Attention }) {
@@ -41,12 +40,11 @@ function Problem({
 }: {
   problem: DestinationProblem;
 }) {
-  const [word, look, meaning] = PROBLEMS[problem];
   const { rateLimit } = pace;
   return (
     <li>
-      <StateBadge state={look} label={word} /> <NameLink of="destinations" name={destination} />:{' '}
-      {problem === 'limited' && rateLimit ? paceText({ ...pace, open, rateLimit }) : meaning}
+      <ProblemBadge problem={problem} /> <NameLink of="destinations" name={destination} />:{' '}
+      {problem === 'limited' && rateLimit ? paceText({ ...pace, open, rateLimit }) : MEANINGS[problem]}
       {dueAt !== undefined && problem === 'late' && (
         <>
           , the first was due <Ago at={dueAt} />

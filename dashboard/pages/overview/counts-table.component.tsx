@@ -4,11 +4,17 @@ import { NameLink } from '../../components/name-link.component.js';
 import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import type { DestinationCounts } from '../../../lib/webhook-destination/observe/destination-counts.js';
-import type { Overview } from './overview.answer.js';
+import type { Attention, DestinationProblem } from '../../../lib/webhook-destination/admin/api/attention.routes.js';
+import type { Overview, OverviewDestination } from './overview.answer.js';
+import { ProblemBadge } from './problem-badge.component.js';
+
+interface CountsTableProps extends Pick<Overview, 'destinations' | 'others'> {
+  attention: Attention | undefined;
+}
 
 /** Number of deliveries by destination and state, each a link to the deliveries. */
-export function CountsTable({ destinations, others }: Pick<Overview, 'destinations' | 'others'>) {
+export function CountsTable({ destinations, others, attention }: CountsTableProps) {
+  const problems = new Map(attention?.destinations.map(({ destination, problem }) => [destination, problem]));
   return (
     <section class="panel">
       <h2>Deliveries by destination</h2>
@@ -19,16 +25,17 @@ export function CountsTable({ destinations, others }: Pick<Overview, 'destinatio
         columns={[
           {
             title: 'Destination',
-            cell: ({ destination, down }) => (
+            cell: (row) => (
               <>
-                <NameLink of="destinations" name={destination} max={200} /> {down && <StateBadge state="down" />}
+                <NameLink of="destinations" name={row.destination} max={200} />{' '}
+                <Status of={row} problem={problems.get(row.destination)} />
               </>
             ),
           },
           ...DELIVERY_STATES.map(([state, title]) => ({
             title,
             isNumber: true,
-            cell: ({ destination, counts }: DestinationCounts) => (
+            cell: ({ destination, counts }: OverviewDestination) => (
               <CountLink count={counts[state]} href={hrefOf('deliveries', { state, destination })} />
             ),
           })),
@@ -43,6 +50,17 @@ export function CountsTable({ destinations, others }: Pick<Overview, 'destinatio
       )}
     </section>
   );
+}
+
+interface StatusProps {
+  of: OverviewDestination;
+  problem: DestinationProblem['problem'] | undefined;
+}
+
+/** Says why a destination gets nothing, or what is wrong with it; renders nothing if all is well. */
+function Status({ of: { status, down }, problem = down ? 'down' : undefined }: StatusProps) {
+  if (status !== 'active') return <StateBadge state={status} />;
+  return problem ? <ProblemBadge problem={problem} /> : null;
 }
 
 function toText(counts: Overview['counts']): string {

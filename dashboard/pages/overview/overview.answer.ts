@@ -1,9 +1,16 @@
-import type { CountsSummary } from '../../../lib/webhook-destination/observe/destination-counts.js';
+import type { DestinationStatus } from '../../../lib/webhook-destination/admin/api/overview.routes.js';
+import type { CountsSummary, DestinationCounts } from '../../../lib/webhook-destination/observe/destination-counts.js';
 import type { Counter, SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
+
+/** A destination, with the number of its deliveries. */
+export interface OverviewDestination extends DestinationCounts {
+  status: DestinationStatus;
+}
 
 /** Answer of `GET overview`. */
 export interface Overview extends CountsSummary {
   at: number;
+  destinations: OverviewDestination[];
   /** Number of deliveries still to be delivered. */
   open: number;
   oldestAcceptedAt: number | null;

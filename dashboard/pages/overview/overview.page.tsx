@@ -66,7 +66,7 @@ function Answer({ overview, attention, query }: AnswerProps) {
           </p>
         </EmptyState>
       ) : (
-        <CountsTable {...overview} />
+        <CountsTable {...overview} attention={attention} />
       )}
       <Series now={overview.at} query={query} destinations={destinations.map(({ destination }) => destination)} />
     </>

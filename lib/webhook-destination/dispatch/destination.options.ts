@@ -39,7 +39,8 @@ export class DestinationOptions extends RoutingOptions {
     'have user info that is percent-encoded: %25 for %',
     (value) => !Array.isArray(value) || value.filter(isWebhookUrl).every(hasReadableUserInfo),
   )
-  @Must('be an array of http or https URLs', (value) => Array.isArray(value) && value.every(isWebhookUrl))
+  @Must('contain only http or https URLs', (value) => !Array.isArray(value) || value.every(isWebhookUrl))
+  @Must('be an array of http or https URLs', Array.isArray)
   urls!: string[];
 
   /**

@@ -122,7 +122,7 @@ describe("The application's own registry", () => {
       expect.stringMatching(
         /^error destinations\[4\] .* urls must contain 1 to 5 URLs; name must be a non-empty string other than All/,
       ),
-      `error Destination "crm" ${of} urls must be an array of http or https URLs`,
+      `error Destination "crm" ${of} urls must contain only http or https URLs`,
       `error A source ${of} must be an object`,
       ...Array<unknown>(3).fill(
         expect.stringMatching(/Ignored a change from the application's registry: it must have either put or remove/),

@@ -88,7 +88,7 @@ describe('Destinations of the registry', () => {
       [undefined, /Destination "Webhooks": urls must/],
       [{ name: 42, urls }, /name must be a non-empty string/],
       [{ name: 'All', urls }, /name must be a non-empty string other than All/],
-      [{ urls: ['ftp://receiver.example'] }, /urls must be an array of http or https URLs/],
+      [{ urls: ['ftp://receiver.example'] }, /urls must contain only http or https URLs/],
       [{ urls: ['https://10.0.0.1/hook'] }, /urls\[0\] must not be a private or local address/],
       [
         { urls: ['http://receiver.example/hook'] },

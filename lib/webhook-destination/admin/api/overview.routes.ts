@@ -6,10 +6,14 @@ import { PROMETHEUS_TYPE, toPrometheusText } from '../../observe/prometheus.text
 import { firstAcceptedAt } from '../../observe/queue.figures.js';
 import { COUNTERS, type RelaySeries, sumOf } from '../../observe/relay-series.js';
 import { SERIES_TIME } from '../../observe/series.writer.js';
+import type { DestinationEntry } from '../../registry/registry-entry.interface.js';
 import { LIVE_FILTERS, LIVE_KINDS, type LiveFilter } from '../live/live.event.js';
 import type { LiveFeed } from '../live/live.feed.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
+
+/** Whether a destination is sent deliveries; `removed` if it only has old ones. */
+export type DestinationStatus = 'active' | 'paused' | 'disabled' | 'removed';
 
 /** Period of the overview's rates, in ms. */
 const RECENT = 5 * 60_000;
@@ -40,11 +44,18 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
           series.read(now - RECENT, now),
         ]);
         const summary = summarize(counts, own.dispatcher.downNames, MAX_DESTINATIONS);
+        const destinations = await Promise.all(
+          summary.destinations.map(async (row) => ({
+            ...row,
+            status: statusOf(await relay.destinations.get(row.destination)),
+          })),
+        );
         const { queued = 0, delivering = 0, waiting = 0 } = summary.counts;
         return {
           at: now,
           access: caller.access,
           ...summary,
+          destinations,
           open: queued + delivering + waiting,
           oldestAcceptedAt: oldest ?? null,
           recent: { minutes: RECENT / 60_000, ...sumOf(points, COUNTERS), latest: points.at(-1) ?? null },
@@ -69,6 +80,13 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
       SERIES_FIELDS,
     ),
   ];
+}
+
+function statusOf(entry: DestinationEntry | undefined): DestinationStatus {
+  if (!entry) return 'removed';
+  const { enabled, paused, disabled } = entry;
+  if (paused || disabled?.reason === 'paused') return 'paused';
+  return enabled && !disabled ? 'active' : 'disabled';
 }
 
 /** Route of the metrics, in the text format of Prometheus. */
