@@ -1,7 +1,7 @@
 import type { MessageFault } from '../client/message/message.rules.js';
-import { ArgumentError, WRITE_KEY_UNKNOWN } from '../common/relay.errors.js';
+import { FieldError, WRITE_KEY_UNKNOWN } from '../common/relay.errors.js';
 import type { DestinationOptions } from './dispatch/destination.options.js';
-import { type PausableDestination, timeWithin } from './dispatch/pause.util.js';
+import { isPaused, type PausableDestination, timeWithin } from './dispatch/pause.util.js';
 import { previewRequest, type RequestPreview } from './dispatch/request-preview.util.js';
 import { AcceptedMessage, findPostedFault } from './ingest/accepted-message.js';
 import { ParsedMessage } from './ingest/parsed-message.js';
@@ -32,6 +32,11 @@ export interface DestinationExplanation {
   selected: boolean;
   /** Why the destination does not receive the message. */
   reason?: RouteReason;
+  /**
+   * `paused`: its deliveries wait. `endpoint_disabled`: they become dead without an attempt. `endpoint_paused`: so they do,
+   * and are sent once the tenant resumes the endpoint.
+   */
+  hold?: 'paused' | 'endpoint_disabled' | 'endpoint_paused';
   /** True if a message with this messageId has been accepted for it, so that this one would not be sent to it. */
   repeated?: true;
   /** The request that the destination would receive, or would if the message were no repeated one. */
@@ -50,7 +55,8 @@ export interface Explanation {
   body?: string;
   /**
    * At most 100 destinations, fewer if transforms make more than 1 MB together: those that receive the message first,
-   * then the nearest misses, each sorted by name. Destinations of other sources are not among them.
+   * then those for which it is a repeated one, then the nearest misses, each sorted by name. Destinations of other
+   * sources are not among them.
    */
   destinations: DestinationExplanation[];
   /** Number of destinations of the source that were left out. */
@@ -87,7 +93,7 @@ export class MessageExplainer {
 
   /**
    * @param source name of the message's source; by default the source of its `writeKey`, or else the only source
-   * @throws {ArgumentError} if the source does not exist, or cannot be told
+   * @throws {RelayError} `argument_invalid` if the source does not exist, or cannot be told
    */
   async explain(message: unknown, source?: string): Promise<Explanation> {
     const { names } = this.sources;
@@ -99,7 +105,7 @@ export class MessageExplainer {
       return { accepted: false, fault: unknown, ...NOWHERE };
     }
     if (name === undefined || !names.includes(name))
-      throw new ArgumentError('source must be the name of an existing source');
+      throw new FieldError('argument_invalid', 'source must be the name of an existing source', 'source');
     const posted = new ParsedMessage(message);
     const fault = findPostedFault(posted);
     if (fault) return { source: name, accepted: false, fault, ...NOWHERE };
@@ -156,7 +162,14 @@ export class MessageExplainer {
       const selected = reason === undefined;
       const request = selected && delivery ? this.preview(options, { ...delivery, destination }) : undefined;
       made += request?.body?.length ?? 0;
-      shown.push({ destination, selected, ...(reason && { reason }), ...(request && { request }) });
+      const hold = holdOf(options);
+      shown.push({
+        destination,
+        selected,
+        ...(reason && { reason }),
+        ...(selected && hold && { hold }),
+        ...(request && { request }),
+      });
     }
     return { destinations: shown, left: all.length - shown.length, ofOtherSources: every.length - all.length };
   }
@@ -166,9 +179,17 @@ export class MessageExplainer {
     const selected = destinations.filter(({ selected }) => selected).map(({ destination }) => destination);
     const known = new Set(await this.queue.remembers({ source, messageId }, selected));
     for (const explained of destinations) if (known.has(explained.destination)) explained.repeated = true;
+    const rankOf = ({ selected, repeated, request }: DestinationExplanation) =>
+      !selected ? 3 : repeated ? 2 : request?.note !== undefined ? 1 : 0;
+    destinations.sort((one, other) => rankOf(one) - rankOf(other));
   }
 
   private preview(options: DestinationOptions, delivery: Delivery): RequestPreview {
     return previewRequest(options, delivery, this.queue.now());
   }
+}
+
+function holdOf({ disabled, pauses }: PausableDestination): DestinationExplanation['hold'] {
+  if (disabled) return disabled.reason === 'paused' ? 'endpoint_paused' : 'endpoint_disabled';
+  return isPaused(pauses) ? 'paused' : undefined;
 }

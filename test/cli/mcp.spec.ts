@@ -14,6 +14,7 @@ const READ_TOKEN = 'a-token-that-may-read-0123456789';
 const READ_TOOLS = [
   'overview',
   'search_deliveries',
+  'count_deliveries',
   'show_delivery',
   'why_not_delivered',
   'explain',

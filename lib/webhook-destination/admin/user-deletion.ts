@@ -40,6 +40,8 @@ export interface DeletionPreview {
   receivers: string[];
   /** Delete notifications that would be queued. */
   notifications: number;
+  /** Number of endpoints of tenants that would not be notified, because no source is named. */
+  leftOut: number;
 }
 
 /** Records a deletion in the audit log. */
@@ -98,8 +100,13 @@ export class UserDeletion {
    */
   preview(request: unknown): DeletionPreview {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
-    const receivers = [...this.router.receiversOf(sources ?? this.sources.names, sources !== undefined).keys()];
-    return { receivers: receivers.slice(0, MAX_RECEIVERS), notifications: receivers.length * userIds.length };
+    const names = sources ?? this.sources.names;
+    const receivers = [...this.router.receiversOf(names, sources !== undefined).keys()];
+    return {
+      receivers: receivers.slice(0, MAX_RECEIVERS),
+      notifications: receivers.length * userIds.length,
+      leftOut: this.router.receiversOf(names, true).size - receivers.length,
+    };
   }
 
   /** @param notified gets the number of notices by destination */
@@ -159,8 +166,10 @@ function checkDeletion(request: unknown, known: string[]): { userIds: string[]; 
   }
   if (sources === undefined) return { userIds: unique, sources };
   const names = new Set<unknown>(Array.isArray(sources) ? sources : []);
-  if (names.size === 0 || names.size > MAX_NAMES || ![...names].every((name) => known.includes(name as string))) {
-    const rule = `sources must be a list of 1 to ${MAX_NAMES} names of sources`;
+  const unknown = [...names].find((name) => !known.includes(name as string));
+  if (names.size === 0 || names.size > MAX_NAMES || unknown !== undefined) {
+    const which = unknown === undefined ? '' : `; ${JSON.stringify(unknown).slice(0, 100)} is none`;
+    const rule = `sources must be a list of 1 to ${MAX_NAMES} names of sources${which}`;
     throw new RequestError('source_unknown', rule, 'sources', 400);
   }
   return { userIds: unique, sources: [...names] as string[] };

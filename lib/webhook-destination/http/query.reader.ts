@@ -30,7 +30,7 @@ export class QueryReader {
       const isKnown = known.some(
         (field) => name === field || (field.endsWith('.*') && name.startsWith(field.slice(0, -1))),
       );
-      if (!isKnown) throw fault(name, `is not a field of this query; it has ${known.join(', ')}`);
+      if (!isKnown) throw fault(name, `is not a field of this query; it has ${known.join(', ') || 'none'}`);
       if (names.indexOf(name) !== names.lastIndexOf(name)) throw fault(name, 'must be given only once');
     }
   }

@@ -59,6 +59,13 @@ export interface KeptRefusal extends RefusalFacts {
   at: number;
 }
 
+/** A refused message that was found without its source. */
+export interface FoundRefusal extends KeptRefusal {
+  source: string;
+  /** As in a {@link RefusalGroup}. */
+  sdk: string;
+}
+
 /** A refused message as it is sent again. */
 export interface WholeRefusal extends KeptRefusal, Pick<Head, 'sentAt'> {
   text: string;
@@ -147,6 +154,28 @@ export class KeptRefusals {
       refusals.push(refusal);
     }
     return { refusals, next: undefined };
+  }
+
+  /** Returns those of any source with this message id or user id, newest first in each source; reads for `time` ms. */
+  async findById(wanted: string, limit: number, time: number): Promise<FoundRefusal[]> {
+    const end = performance.now() + time;
+    const part = JSON.stringify(wanted);
+    const found: FoundRefusal[] = [];
+    for (const name of await this.store.names(LOG)) {
+      const source = name.slice(LOG.length);
+      for await (const records of this.portions(this.logOf(source))) {
+        for (const { id, text } of records) {
+          if (!text.includes(part)) continue; // parsing all would take most of the time
+          const { messageId, userIds } = JSON.parse(text) as Head;
+          if (messageId !== wanted && !userIds.includes(wanted)) continue;
+          const refusal = toKept(id, text);
+          found.push({ ...refusal, source, sdk: sdkOf(refusal) });
+          if (found.length === limit) return found;
+        }
+        if (performance.now() > end) return found;
+      }
+    }
+    return found;
   }
 
   /** Counts those of a source by reason and SDK, the most frequent first. */

@@ -44,7 +44,7 @@ export class ApplicationRegistry extends Registry {
   }
 
   change(kind: RegistryKind, name: string): Promise<void> {
-    const rule = `${kind} "${name}" can only be changed with registry: 'store'`;
+    const rule = `${kind} "${name}" can be created, changed or removed only with registry: 'store'`;
     return Promise.reject(new FieldError('registry_read_only', rule, 'registry'));
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { findOptionFaults, toOptions } from '../../common/options.rules.js';
-import { ArgumentError } from '../../common/relay.errors.js';
+import { FieldError } from '../../common/relay.errors.js';
 import { inSlices } from '../../common/slices.util.js';
 import { DestinationOptions } from '../dispatch/destination.options.js';
 import { AcceptedMessage, findPostedFault } from '../ingest/accepted-message.js';
@@ -197,7 +197,7 @@ export class DestinationManager extends EntryManager<'destination', DestinationE
     const messageId = `test-${randomUUID()}`;
     const posted = new ParsedMessage({ type: 'track', event: 'Test Event', ...anonymousId, messageId, ...given });
     const fault = findPostedFault(posted);
-    if (fault) throw new ArgumentError(`message: ${fault.message}`);
+    if (fault) throw new FieldError('argument_invalid', `message: ${fault.message}`, fault.field);
     const accepted = new AcceptedMessage(posted, Date.now());
     return this.send(destination, toWebhookBody(accepted), accepted.messageId);
   }

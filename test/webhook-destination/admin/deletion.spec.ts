@@ -118,10 +118,29 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
   it('answers beforehand whom it would notify, and deletes nothing', async () => {
     await start();
     const preview = (body: object) => post(body, undefined, 'relay/api/deletions/preview');
-    expect((await preview({ userId: 'u1' })).answer).toEqual({ receivers: ['A', 'B'], notifications: 2 });
-    expect((await preview({ userId: 'u1', sources: ['app'] })).answer).toEqual({ receivers: ['A'], notifications: 1 });
-    expect((await preview({ userId: 'u1', sources: ['none'] })).status).toBe(400);
+    expect((await preview({ userId: 'u1' })).answer).toEqual({ receivers: ['A', 'B'], notifications: 2, leftOut: 0 });
+    expect((await preview({ userId: 'u1', sources: ['app'] })).answer).toEqual({
+      receivers: ['A'],
+      notifications: 1,
+      leftOut: 0,
+    });
+    const unknown = await preview({ userId: 'u1', sources: ['app', 'none'] });
+    const message = expect.stringContaining('"none" is none') as string;
+    expect(unknown).toMatchObject({ status: 400, answer: { field: 'sources', message } });
     expect(await relay.service.deliveries()).toEqual([]);
+  });
+
+  it('says beforehand how many endpoints of tenants it leaves out, because no source is named', async () => {
+    await start({
+      sources: [{ name: 'acme', writeKey: 'wk_acme', metadata: { tenant: 'acme' } }],
+      destinations: [{ name: 'all', urls: [receiver.url] }],
+      registry: 'store',
+      portal: { secret: 'portal-secret-of-the-tests-of-32-bytes' },
+    });
+    await relay.service.destinations.create({ name: 'hook', urls: [receiver.url], metadata: { tenant: 'acme' } });
+    const preview = (body: object) => post(body, undefined, 'relay/api/deletions/preview');
+    expect((await preview({ userId: 'u1' })).answer).toEqual({ receivers: ['all'], notifications: 1, leftOut: 1 });
+    expect((await preview({ userId: 'u1', sources: ['acme'] })).answer).toMatchObject({ leftOut: 0, notifications: 2 });
   });
 
   it("purges the user's queued bodies and stored attempts, and nobody else's", async () => {

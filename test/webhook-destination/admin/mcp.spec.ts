@@ -69,6 +69,22 @@ describe.each(PLATFORMS)('admin.mcp on %s', (_name, createAdapter) => {
     expect(audited).toEqual([]);
   });
 
+  it('says why a message was refused, and counts what a replay needs to know', async () => {
+    const { url, relay } = await start(true);
+    const { client, call } = await connect(url, READ_TOKEN);
+    await relay.accept('wk_shop', [{ type: 'track', userId: 'u1', event: 7, messageId: 'm7' }]);
+    const why = async () => (await call('why_not_delivered', { messageId: 'm7', destination: 'crm' })).text;
+    await waitFor(async () => (await why()).includes('refusals'));
+    expect(JSON.parse(await why())).toMatchObject({ refusals: [{ code: 'event_not_string', source: 'shop' }] });
+    const counted = await call('count_deliveries', { state: 'dead', status: '404', reason: 'all_failed' });
+    expect(JSON.parse(counted.text)).toMatchObject({ count: 1, groups: [{ destination: 'crm' }] });
+    const { tools } = await client.listTools();
+    const search = tools.find(({ name }) => name === 'search_deliveries');
+    expect(Object.keys(search!.inputSchema.properties!)).toEqual(
+      expect.arrayContaining(['anonymousId', 'eventStart', 'status', 'release', 'reason']),
+    );
+  });
+
   it('replays for a caller who may write, and records it in the audit log', async () => {
     const { url, receiver, audited } = await start(true);
     const { call } = await connect(url, TOKEN);

@@ -100,6 +100,9 @@ function itIsDisabled(create: Create): void {
       ['m2', 'endpoint disabled'],
       ['m3', 'endpoint disabled'],
     ]);
+    const explain = async () =>
+      (await relay.service.explain({ type: 'track', userId: 'u1', event: 'Ordered' })).destinations;
+    expect(await explain()).toMatchObject([{ destination: 'hook', selected: true, hold: 'endpoint_disabled' }]);
     expect(receiver.webhooks).toHaveLength(1);
     const facts = { tenant: 'acme', destination: 'hook', at: expect.any(Number) };
     expect(told).toEqual([

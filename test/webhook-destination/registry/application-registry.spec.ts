@@ -287,7 +287,7 @@ describe("The application's own registry", () => {
     expect(await process.destinations.list()).toMatchObject([{ name: 'crm', origin: 'fixed' }]);
     await expect(process.destinations.create({ name: 'erp', urls })).rejects.toMatchObject({
       code: 'registry_read_only',
-      message: `destination "erp" can only be changed with registry: 'store'`,
+      message: `destination "erp" can be created, changed or removed only with registry: 'store'`,
     });
   });
 });

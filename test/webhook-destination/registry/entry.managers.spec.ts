@@ -393,7 +393,10 @@ describe('Destinations of the registry', () => {
     await destinations.create({ name: 'crm', urls });
     expect(await destinations.test('crm')).toBe(attempt);
     await destinations.test('fixed', { type: 'identify', userId: 'u1', traits: { name: 'Zoë' }, messageId: 'm1' });
-    await expect(destinations.test('crm', { event: 42 })).rejects.toMatchObject({ code: 'argument_invalid' });
+    await expect(destinations.test('crm', { event: 42 })).rejects.toMatchObject({
+      code: 'argument_invalid',
+      field: 'event',
+    });
     const timestamp = expect.any(String);
     expect(sent).toEqual([
       [

@@ -81,7 +81,9 @@ export class DeletionReceipts {
       delivered: type === 'delivered' ? 1 : 0,
       dead: type === 'dead' ? 1 : 0,
       at: Date.now(),
-      status: results.find(({ status }) => status !== undefined)?.status,
+      status: (
+        results.find(({ outcome }) => outcome === 'success') ?? results.find(({ status }) => status !== undefined)
+      )?.status,
       reason: type === 'dead' ? event.reason : undefined,
     });
     this.writer.put(RECEIPTS, id, receipts);

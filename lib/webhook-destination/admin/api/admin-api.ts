@@ -66,7 +66,10 @@ export class AdminApi {
     const ranking = new DestinationRanking(own, series);
     if (gate.hasMcp) this.mcp = new McpRoute((request) => this.endpoint.callerOf(request));
     const routes = [
-      ...sessionRoutes(gate, own.queue.searched.names),
+      ...sessionRoutes(gate, {
+        searchFields: own.queue.searched.names,
+        hasStoredRegistry: own.registry.origin === 'store',
+      }),
       ...overviewRoutes(relay, own, series),
       attentionRoute(relay, own, ranking, this.failures),
       metricsRoute(own.metrics),

@@ -10,6 +10,7 @@ import type { DeliveryPage, DeliveryQuery, DeliveryRecord } from '../../queue/de
 import type { DeliveryQueue } from '../../queue/delivery.queue.js';
 import type { ResubmissionRequest, ResubmissionResult } from '../../queue/kept-refusals.js';
 import type { DestinationManager } from '../../registry/destination.manager.js';
+import type { EntryOrigin } from '../../registry/registry-entry.interface.js';
 import type { SourceManager } from '../../registry/source.manager.js';
 import type { ActivityLog } from '../activity/activity.log.js';
 import type { DeletionReceipts } from '../activity/deletion-receipts.js';
@@ -35,6 +36,7 @@ export interface AdminProcess {
   readonly ingest: { readonly refused$: Observable<Refusal> } | undefined;
   readonly queue: Pick<DeliveryQueue, 'series' | 'refusals' | 'peers' | 'searched' | 'searches'>;
   readonly figures: QueueFigures;
+  readonly registry: { readonly origin: EntryOrigin };
   readonly dispatcher: { readonly downNames: string[] };
   readonly deletion: Pick<UserDeletion, 'preview' | 'request'>;
   readonly resubmission: { run(request: ResubmissionRequest): Promise<ResubmissionResult> };

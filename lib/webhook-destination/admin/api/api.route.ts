@@ -50,7 +50,7 @@ export function readRoute(
   path: string,
   summary: string,
   handle: ApiRoute['handle'],
-  query?: ApiRoute['query'],
+  query: ApiRoute['query'] = {},
 ): ApiRoute {
   return { method: 'GET', path, access: 'read', summary, handle, query };
 }
@@ -63,5 +63,5 @@ export function changeRoute(
   handle: ApiRoute['handle'],
   schema: Schema | undefined = method === 'DELETE' ? undefined : { type: 'object' },
 ): ApiRoute {
-  return { method, path, access: 'write', summary, handle, schema };
+  return { method, path, access: 'write', summary, handle, schema, query: {} };
 }

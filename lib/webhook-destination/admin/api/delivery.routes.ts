@@ -1,5 +1,5 @@
 import { PAGE_FIELDS } from '../../http/query.reader.js';
-import { RequestError } from '../../http/request.error.js';
+import { refuseFields, RequestError } from '../../http/request.error.js';
 import type { DeliveryRecord, KeptSince } from '../../queue/delivery.interface.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
@@ -49,8 +49,10 @@ export function deliveryRoutes(relay: AdminRelay, own: AdminProcess, jobs: Repla
       'deliveries/:id/replay',
       'Send a dead or delivered delivery again, or one that waits for a retry now',
       async ({ params, body, audit }) => {
+        const { state: given, ...others } = body;
+        refuseFields(others); // a misspelt `state` would replay a delivery in any state
         const { id, state, destination, messageId } = await find(params.id!);
-        const expected = readState(body.state, state);
+        const expected = readState(given, state);
         if (expected !== state || (await relay.replay({ id, state })) === 0) {
           const now = (await find(id)).state;
           const rule = `only a delivery that is ${STATES_TEXT} is replayed, and in the state of the request; this one is ${now}`;

@@ -44,6 +44,9 @@ const JUDGED = 5;
 /** Share of failures above which a destination is `degraded`. */
 const DEGRADED = 0.1;
 
+/** Entries that are read at once: SQLite answers calls that come one after the other only every 3 ms. */
+const TOGETHER = 16;
+
 /** What the last minutes with outcomes show: nothing delivered, some failures, few or none; `idle` without outcomes. */
 export type DestinationHealth = 'failing' | 'degraded' | 'delivering' | 'idle';
 
@@ -108,9 +111,11 @@ function toTrend(points: SeriesPoint[], now: number): DestinationTrend {
   };
 }
 
-/** Reads one entry after the other: writes of the store come between. */
+/** Reads a few entries at once: writes of the store come between. */
 export async function readEach<T>(names: string[], read: (name: string) => Promise<T>): Promise<T[]> {
   const found: T[] = [];
-  for (const name of names) found.push(await read(name));
+  for (let start = 0; start < names.length; start += TOGETHER) {
+    found.push(...(await Promise.all(names.slice(start, start + TOGETHER).map(read))));
+  }
   return found;
 }

@@ -2,6 +2,7 @@ import { PAGE_FIELDS, type QueryReader } from '../../http/query.reader.js';
 import { refuseFields, RequestError } from '../../http/request.error.js';
 import type { Schema } from '../../http/route.controller.js';
 import type { RelaySeries } from '../../observe/relay-series.js';
+import { isLogId } from '../../queue/log-store.interface.js';
 import type { RefusalFilter } from '../../queue/kept-refusals.js';
 import type { AdminProcess } from './admin-services.interface.js';
 import { type ApiRoute, changeRoute, readRoute } from './api.route.js';
@@ -31,6 +32,8 @@ export function refusalRoutes(own: AdminProcess, series: RelaySeries): ApiRoute[
         const source = sourceIn(query);
         const filter = { code: query.text('code'), field: query.text('field'), sdk: query.text('sdk') };
         const page = { limit: query.limit, after: query.text('cursor') };
+        if (page.after !== undefined && !isLogId(page.after))
+          throw fault('cursor must be that of an earlier answer', 'cursor');
         const { refusals: found, next } = await queue.searches.inTurn(
           () => refusals.page(source, filter, page),
           counted,
@@ -57,7 +60,8 @@ export function refusalRoutes(own: AdminProcess, series: RelaySeries): ApiRoute[
       'refusals/:id',
       'One refused message of a source, with its text',
       async ({ params, query }) => {
-        const [found] = await refusals.read(sourceIn(query), [params.id!]);
+        const source = sourceIn(query);
+        const [found] = isLogId(params.id!) ? await refusals.read(source, [params.id!]) : [];
         if (!found) throw new RequestError('refusal_unknown', 'the source has no refused message with this id', 'id');
         return { ...found, sentAt: undefined };
       },
@@ -112,9 +116,9 @@ function countIn(expected: unknown): number {
 }
 
 function idsIn(ids: unknown): string[] {
-  const areIds = Array.isArray(ids) && ids.every((id) => typeof id === 'string');
-  if (areIds && ids.length > 0 && ids.length <= MAX_IDS) return [...new Set(ids)];
-  throw fault(`ids must be a list of 1 to ${MAX_IDS} ids`, 'ids');
+  const areIds = Array.isArray(ids) && ids.every((id) => typeof id === 'string' && isLogId(id));
+  if (areIds && ids.length > 0 && ids.length <= MAX_IDS) return [...new Set(ids as string[])];
+  throw fault(`ids must be a list of 1 to ${MAX_IDS} ids of refused messages`, 'ids');
 }
 
 const fault = (rule: string, field: string) => new RequestError('query_invalid', rule, field);

@@ -7,12 +7,20 @@ import { type ApiRequest, type ApiRoute, readRoute } from './api.route.js';
 /** A path that a cookie may have (RFC 6265) and that ends in `/relay`. */
 const BASE_PATH = /^\/(?:[\w.~%!$&'()*+,=:@-]+\/)*relay$/;
 
+/** Options of the module that the dashboard shows. */
+export interface SessionOptions {
+  /** Value of the option `search.fields`. */
+  searchFields: readonly string[];
+  /** Whether entries can be created: `registry` is `'store'`. */
+  hasStoredRegistry: boolean;
+}
+
 /**
  * Routes for sign-in and sign-out of browsers.
  *
- * @param searchFields value of the option `search.fields`
+ * @param options what the dashboard needs to know of the module's options
  */
-export function sessionRoutes(gate: AdminGate, searchFields: readonly string[]): ApiRoute[] {
+export function sessionRoutes(gate: AdminGate, options: SessionOptions): ApiRoute[] {
   return [
     {
       method: 'POST',
@@ -38,13 +46,13 @@ export function sessionRoutes(gate: AdminGate, searchFields: readonly string[]):
         }
         const { id, ...holder } = await gate.signIn(request, token);
         response.setHeader('Set-Cookie', toSetCookie(request, path, id));
-        return { ...holder, searchFields, expiresAt: Date.now() + SESSION_TIME };
+        return { ...holder, ...options, expiresAt: Date.now() + SESSION_TIME };
       },
     },
     readRoute('session', 'What the caller may do', ({ caller }) => ({
       ...caller,
       signIn: gate.hasTokens ? 'token' : 'guard',
-      searchFields,
+      ...options,
     })),
     {
       method: 'DELETE',

@@ -2,6 +2,7 @@ import type { CountedCaller } from '../../http/caller.quota.js';
 import { RequestError } from '../../http/request.error.js';
 import type { DeliverySearch } from '../../queue/delivery-search.js';
 import type { DeliveryRecord } from '../../queue/delivery.interface.js';
+import type { FoundRefusal } from '../../queue/kept-refusals.js';
 import type { NamedEntry } from '../../registry/entry.manager.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { showPortion } from './delivery.view.js';
@@ -14,7 +15,7 @@ const MAX_LENGTH = 500;
 const LIMIT = 10;
 
 /** How long deliveries of one kind are read, in ms: those of fields in `search.fields` are found at once. */
-const READ_TIME = 500;
+const READ_TIME = 50;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -34,6 +35,8 @@ export interface TextFindings {
   replay?: ReplayProgress | undefined;
   /** By id, each of `search.fields`, message id, user id and anonymous id; only kinds with deliveries, or perhaps more. */
   found: FoundDeliveries[];
+  /** Refused messages with this message id or user id. */
+  refusals: FoundRefusal[];
   /** Those with the text in their name or a value of their metadata. */
   destinations: NamedEntry[];
   sources: NamedEntry[];
@@ -52,12 +55,14 @@ export async function findByText(
     throw new RequestError('query_invalid', `text must have 1 to ${MAX_LENGTH} characters`, 'text');
   }
   const replay = UUID.test(wanted) ? jobs.find(wanted).catch(unlessUnknown) : undefined;
-  const [found, destinations, sources] = await Promise.all([
+  const { refusals: kept, searches } = own.queue;
+  const [found, refusals, destinations, sources] = await Promise.all([
     findDeliveries(wanted, relay, own.queue, caller),
+    searches.inTurn(() => kept.findById(wanted, LIMIT, READ_TIME), caller),
     relay.destinations.findNamed(wanted, LIMIT),
     relay.sources.findNamed(wanted, LIMIT),
   ]);
-  return { replay: await replay, found, destinations, sources };
+  return { replay: await replay, found, refusals, destinations, sources };
 }
 
 function unlessUnknown(error: unknown): undefined {

@@ -1,4 +1,5 @@
 import { ArgumentError } from '../../../common/relay.errors.js';
+import { DEAD_REASONS } from '../../queue/dead-reasons.js';
 import type { ApiCaller } from './api-caller.interface.js';
 
 /** A tool of an AI assistant. The admin API checks arguments: its errors name the field and the rule. */
@@ -19,9 +20,13 @@ const QUERY = {
   source: text('name of the source'),
   type: text('type of the message, such as track, or delete'),
   event: text('exact name of the event'),
+  eventStart: text('how the name of the event begins'),
   messageId: text('id of the message'),
   userId: text('user of the message'),
-  reason: text('the exact reason of dead deliveries'),
+  anonymousId: text('anonymous id of the message'),
+  status: text('HTTP status that a URL answered in the last attempt'),
+  release: text('release of the application that recorded the message'),
+  reason: text(`why deliveries are dead: ${Object.keys(DEAD_REASONS).join(', ')}, or an exact reason`),
   from: text('accepted at this time or later, ISO 8601'),
   to: text('accepted before this time, ISO 8601'),
 };
@@ -54,6 +59,14 @@ export const TOOLS: McpTool[] = [
     'search_deliveries',
     'Deliveries, newest first, with the last attempt of each. An answer with a cursor is incomplete, even if empty.',
     { properties: { ...QUERY, ...PAGE }, call: (client, values) => client.get('deliveries', { limit: 20, ...values }) },
+  ),
+  read(
+    'count_deliveries',
+    'Number of deliveries by destination, source, state and reason. An answer with a cursor is incomplete.',
+    {
+      properties: { ...QUERY, cursor: PAGE.cursor },
+      call: (client, values) => client.get('deliveries/count', values),
+    },
   ),
   read(
     'show_delivery',
@@ -96,7 +109,7 @@ export const TOOLS: McpTool[] = [
   {
     ...read(
       'replay_deliveries',
-      'Sends all matching deliveries again, dead ones by default, but none if their number is not as expected. Search them first.',
+      'Sends all matching deliveries again, dead ones by default, but none if their number is not as expected. Count them first.',
       {
         properties: {
           query: { type: 'object', properties: QUERY, additionalProperties: false },
@@ -152,12 +165,7 @@ async function whyNot(client: ApiCaller, { messageId, destination }: Record<stri
   if (own) return { delivery: await client.get(`deliveries/${toSegment(own.id, 'id')}`) };
   await client.get(`destinations/${name}`); // fails if no destination has this name
   const other = await findOne(client, { messageId });
-  if (!other) {
-    const note =
-      'The queue has no delivery of this message: it was not received, was refused, was selected by no destination, ' +
-      'or its deliveries have been removed by retention. The tools sources and explain help to find out';
-    return { note };
-  }
+  if (!other) return whyNowhere(client, messageId);
   const { routing } = (await client.get(`deliveries/${toSegment(other.id, 'id')}`)) as {
     routing: { destination: string }[];
   };
@@ -166,6 +174,16 @@ async function whyNot(client: ApiCaller, { messageId, destination }: Record<stri
     'The message was routed, but not to this destination. The decision is that of the present options, without ' +
     'the integrations of the message, which are not stored';
   return { note, decision: decision ?? 'not among the 100 destinations that the answer has; use explain', other };
+}
+
+/** Answers with the refusals of a message that has no delivery. */
+async function whyNowhere(client: ApiCaller, messageId: unknown): Promise<object> {
+  const { refusals } = (await client.get('search', { text: messageId })) as { refusals: object[] };
+  if (refusals.length > 0) return { note: 'The message was refused, so no destination got it', refusals };
+  const note =
+    'The queue has no delivery of this message, nor is it among the refused ones that are kept: it was not received, ' +
+    'was selected by no destination, or has been removed by retention. The tools sources and explain help to find out';
+  return { note };
 }
 
 async function findOne(client: ApiCaller, query: Record<string, unknown>): Promise<{ id: string } | undefined> {

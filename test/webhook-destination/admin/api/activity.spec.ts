@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLogId } from '../../../../lib/webhook-destination/queue/log-store.interface.js';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { platforms } from '../../../support/platforms.js';
+import { Receiver } from '../../../support/receiver.js';
 import { temporaryFolder } from '../../../support/temporary-folder.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { READ_TOKEN, signIn, startApi, TOKEN, track } from './support.js';
@@ -109,6 +110,20 @@ describe.each(platforms)('The activity on $platform', ({ createAdapter }) => {
       return (answer.receipts as { Webhooks: { delivered: number } }).Webhooks.delivered === 1;
     });
     expect((await get(`activity/${entry!.id}`)).receipts).toMatchObject({ Webhooks: { status: 200, dead: 1 } });
+  });
+
+  it('has the answer that accepted a notification, also if another URL of the destination refused it', async () => {
+    const [refusing, taking] = await Promise.all([Receiver.start(), Receiver.start()]);
+    for (const receiver of [refusing, taking]) cleanUp(() => receiver.stop());
+    refusing.statuses = [500];
+    const { activity, ask, get } = await start({
+      options: { destinations: [{ name: 'crm', urls: [refusing.url, taking.url] }] },
+    });
+    await ask('POST', 'deletions', { body: { userId: 'u1' } });
+    await taking.received(1);
+    const [entry] = await activity('userId=u1');
+    await waitFor(async () => Object.keys((await get(`activity/${entry!.id}`)).receipts as object).length > 0);
+    expect((await get(`activity/${entry!.id}`)).receipts).toMatchObject({ crm: { delivered: 1, status: 200 } });
   });
 
   it('counts as answers only those to notifications, whatever id a message has', async () => {

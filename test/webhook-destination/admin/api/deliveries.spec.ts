@@ -266,6 +266,12 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     await waitFor(async () => (await get(`deliveries/${id}`)).state === 'delivered');
     expect((await get(`deliveries/${id}`)).attempts).toHaveLength(3);
     expect((await json('POST', 'deliveries/none/replay')).status).toBe(404);
+    for (const [path, body] of [
+      [`deliveries/${id}/replay`, { sate: 'dead' }],
+      [`deliveries/${id}/replay?state=dead`, {}],
+    ] as const) {
+      expect((await json('POST', path, { body })).status).toBe(400);
+    }
   });
 
   it('are tried now where they wait for a retry', async () => {

@@ -128,8 +128,8 @@ describe.each(onExpress)('What the API says of the relay on $platform', ({ creat
     await accept();
     await add('late');
     expect(await explain()).toEqual([
-      ['crm', true],
       ['late', undefined],
+      ['crm', true],
     ]);
     await accept();
     await accept();

@@ -58,6 +58,18 @@ describe.each(onExpress)('Refused messages on $platform', ({ createAdapter }) =>
     return { ...api, post, list, kept, read, resubmit };
   }
 
+  it('have ids and cursors that are checked', async () => {
+    const { json, resubmit } = await start();
+    const wrong = [400, expect.objectContaining({ code: 'query_invalid' })];
+    for (const cursor of ['zzz', '%00']) {
+      const { status, answer } = await json('GET', `refusals?source=shop&cursor=${cursor}`);
+      expect([status, answer]).toEqual(wrong);
+      expect(answer.field).toBe('cursor');
+      expect((await json('GET', `refusals/${cursor}?source=shop`)).answer.code).toBe('refusal_unknown');
+    }
+    expect(await resubmit({ ids: ['\u0000'] })).toEqual(wrong);
+  });
+
   it('say which rule, field and SDK, have their text, and are counted by reason', async () => {
     const { post, kept, read, get } = await start();
     const before = Date.now();

@@ -98,10 +98,26 @@ describe.each(onFastify)('Search by the API on $platform', ({ createAdapter }) =
     expect(await search('shop')).toMatchObject({ sources: [{ name: 'shop', matched: 'name' }] });
     const { answer: replay } = await json('POST', 'replays', { body: { query: { state: 'dead' }, expected: 1 } });
     expect(await search(replay.id)).toMatchObject({ replay: { id: replay.id, total: 1 }, found: [] });
-    expect(await search('9f7e6c6e-0000-4000-8000-000000000000')).toEqual({ found: [], destinations: [], sources: [] });
+    expect(await search('9f7e6c6e-0000-4000-8000-000000000000')).toEqual({
+      found: [],
+      refusals: [],
+      destinations: [],
+      sources: [],
+    });
     for (const text of ['', '%20', 'x'.repeat(501)]) {
       expect((await json('GET', `search?text=${text}`)).answer).toMatchObject({ code: 'query_invalid', field: 'text' });
     }
+  });
+
+  it('finds refused messages of any source by their id and by their user', async () => {
+    const { get, relay } = await startApi(cleanUp, createAdapter());
+    await relay.accept('wk_shop', [track('m1', { event: 7, userId: 'u7' }), track('m2', { event: 8 })]);
+    const search = async (text: string) => (await get(`search?text=${text}`)).refusals as object[];
+    await waitFor(async () => (await search('m2')).length === 1);
+    const refusal = { source: 'shop', code: 'event_not_string', field: 'event', sdk: 'unknown', messageId: 'm1' };
+    expect(await search('m1')).toMatchObject([refusal]);
+    expect(await search('u7')).toMatchObject([refusal]);
+    expect(await search('event_not_string')).toEqual([]);
   });
 
   it('finds one of 5,000 destinations by its metadata: those that match as a whole first, at most 10', async () => {
@@ -118,10 +134,13 @@ describe.each(onFastify)('Search by the API on $platform', ({ createAdapter }) =
     expect((await get('search?text=hook-12')).destinations[0]).toMatchObject({ name: 'hook-12', matched: 'name' });
   });
 
-  it('tells the dashboard which fields are found at once', async () => {
+  it('tells the dashboard which fields are found at once, and whether entries can be created', async () => {
     const { get, json } = await startWithOrders();
-    expect(await get('session')).toMatchObject({ searchFields: ['properties.orderId'] });
+    const options = { searchFields: ['properties.orderId'], hasStoredRegistry: false };
+    expect(await get('session')).toMatchObject(options);
     const { answer } = await json('POST', 'session', { token: null, body: { token: TOKEN } });
-    expect(answer).toMatchObject({ searchFields: ['properties.orderId'] });
+    expect(answer).toMatchObject(options);
+    const stored = await startApi(cleanUp, createAdapter(), { options: { registry: 'store' } });
+    expect(await stored.get('session')).toMatchObject({ searchFields: [], hasStoredRegistry: true });
   });
 });

@@ -152,6 +152,7 @@ describe.each(platforms)('The gate of the API on $platform', ({ createAdapter })
       user: 'guest',
       signIn: 'guard',
       searchFields: [],
+      hasStoredRegistry: false,
     });
     expect((await ask('DELETE', 'users/u1', { ...as('guest'), body: {} })).status).toBe(403);
     expect((await ask('DELETE', 'users/u1', { ...as('root'), body: {} })).status).toBe(200);

@@ -27,7 +27,10 @@ describe.each(platforms)('Sessions on $platform', ({ createAdapter }) => {
 
   it('are cookies that scripts and other sites do not see', async () => {
     const { status, answer, cookie, ask, asked, get } = await start();
-    expect([status, answer]).toEqual([200, { access: 'write', searchFields: [], expiresAt: expect.any(Number) }]);
+    expect([status, answer]).toEqual([
+      200,
+      { access: 'write', searchFields: [], hasStoredRegistry: false, expiresAt: expect.any(Number) },
+    ]);
     expect(cookie).toMatch(/^relay_session=[\w-]{43}; Path=\/relay; Max-Age=43200; HttpOnly; SameSite=Strict$/);
     expect((await ask('GET', 'overview', asked())).status).toBe(200);
     expect(await get('session', asked())).toEqual({
@@ -35,6 +38,7 @@ describe.each(platforms)('Sessions on $platform', ({ createAdapter }) => {
       by: 'session',
       signIn: 'token',
       searchFields: [],
+      hasStoredRegistry: false,
     });
     expect((await ask('POST', 'destinations/x/pause', { ...asked(), body: {} })).status).toBe(409);
   });
