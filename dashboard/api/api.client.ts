@@ -26,7 +26,7 @@ const MAYBE_DONE = 'the relay did not answer, but may have received the request;
 
 let onUnauthorized: () => Promise<void> | undefined = () => undefined;
 
-/** Sets the listener for answers with status 401. It returns a promise of the next sign-in, unless there was no session. */
+/** Sets the listener for answers that end the session. It returns a promise of the next sign-in, unless there was no session. */
 export function whenUnauthorized(listener: typeof onUnauthorized): void {
   onUnauthorized = listener;
 }
@@ -74,7 +74,9 @@ export async function request<T>(
   if (!exchanged) throw new ApiError(0, 'unreachable', isChange ? MAYBE_DONE : NO_ANSWER);
   const { response, answer } = exchanged;
   if (response.ok && answer !== undefined) return answer as T;
-  const signedIn = response.status === 401 ? onUnauthorized() : undefined;
+  // Reading is allowed to all who may open the dashboard, so a guard that forbids it now has ended the session.
+  const isEnded = response.status === 401 || (response.status === 403 && !isChange);
+  const signedIn = isEnded ? onUnauthorized() : undefined;
   if (!signedIn || isChange || failsSignedOut) {
     throw toError(exchanged, `the answer (${response.status}) did not come from the admin API`);
   }

@@ -14,7 +14,8 @@ export interface LiveListener {
   onMissed: (count: number) => void;
   /** @param scope whether the stream has the events of one process or of all that share the queue */
   onOpen: (scope: 'process' | 'queue') => void;
-  onClosed: () => void;
+  /** @param isLost whether the relay ended or refused the stream */
+  onClosed: (isLost: boolean) => void;
 }
 
 /** The only stream of this tab. */
@@ -65,9 +66,9 @@ export class LiveStream {
 
   /** The browser reconnects by itself, unless the stream was refused. */
   private onFault(source: EventSource): void {
-    this.listener.onClosed();
+    this.listener.onClosed(true);
     if (source.readyState !== EventSource.CLOSED || source !== this.source) return;
-    this.disconnect();
+    this.disconnect(true);
     // The answer to a refused stream cannot be read: if the session has ended, this request waits for the next sign-in.
     void get('session')
       .catch(() => undefined)
@@ -76,10 +77,10 @@ export class LiveStream {
       });
   }
 
-  private disconnect(): void {
+  private disconnect(isLost = false): void {
     clearTimeout(this.timer);
     this.source?.close();
     this.source = undefined;
-    this.listener.onClosed();
+    this.listener.onClosed(isLost);
   }
 }

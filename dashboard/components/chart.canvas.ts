@@ -14,8 +14,13 @@ export interface DrawnChart {
 }
 
 /** Draws lines over time, in the colours of the current theme. The chart is as wide as the element. */
-export function drawChart(element: HTMLElement, lines: ChartLine[], unit: string, data: ChartData): DrawnChart {
-  const toText = (value: number | null) => (value === null ? '–' : `${value.toLocaleString()} ${unit}`.trim());
+export function drawChart(
+  element: HTMLElement,
+  lines: ChartLine[],
+  format: (value: number) => string,
+  data: ChartData,
+): DrawnChart {
+  const toText = (value: number | null) => (value === null ? '–' : format(value));
   const axis = { stroke: () => colourOf(element, '--muted'), font: '12px system-ui, sans-serif' };
   const rule = { stroke: () => colourOf(element, '--line'), width: 1 };
   const plot = new uPlot(
@@ -26,7 +31,13 @@ export function drawChart(element: HTMLElement, lines: ChartLine[], unit: string
       scales: { y: { range: (_plot, _min, max) => [0, Math.max(max * 1.1, 4)] } },
       axes: [
         { ...axis, grid: { show: false }, ticks: rule, space: 56, values: (_plot, times) => times.map(toTime) },
-        { ...axis, size: 56, grid: rule, ticks: { show: false }, values: (_plot, values) => values.map(toText) },
+        {
+          ...axis,
+          size: (_plot, texts) => Math.max(56, 16 + 7 * Math.max(0, ...(texts ?? []).map((text) => text.length))),
+          grid: rule,
+          ticks: { show: false },
+          values: (_plot, values) => values.map(toText),
+        },
       ],
       series: [
         { label: 'Time', value: (_plot, time: number | null) => (time === null ? '' : toTime(time)) },

@@ -21,13 +21,13 @@ export type ChartData = [number[], ...(number | null)[][]];
 export interface ChartProps {
   title: string;
   lines: ChartLine[];
-  /** Unit of the values; empty for counts. */
-  unit: string;
+  /** Formats a value, with its unit. */
+  toText: (value: number) => string;
   data: ChartData;
 }
 
 /** Lines over time. A table beside the chart must have the figures, because the chart is an image. */
-export function Chart({ title, lines, unit, data }: ChartProps) {
+export function Chart({ title, lines, toText, data }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const chart = useRef<DrawnChart>(undefined);
   const latest = useRef(data);
@@ -39,7 +39,7 @@ export function Chart({ title, lines, unit, data }: ChartProps) {
     let isGone = false;
     import('./chart.canvas.js').then(
       ({ drawChart }) => {
-        if (!isGone) chart.current = drawChart(place, lines, unit, latest.current);
+        if (!isGone) chart.current = drawChart(place, lines, toText, latest.current);
       },
       () => setFailed(true),
     );

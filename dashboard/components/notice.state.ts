@@ -16,6 +16,9 @@ export const notices = signal<Notice[]>([]);
 
 let count = 0;
 
+// A failure belongs to the page where it happened.
+window.addEventListener('hashchange', () => (notices.value = notices.value.filter(({ look }) => look === 'done')));
+
 /** Shows a notice at the edge of the page, which screen readers read out. */
 export function notify(text: string, look: Notice['look'] = 'done'): void {
   const id = ++count;

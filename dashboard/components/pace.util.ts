@@ -11,11 +11,11 @@ export interface Pace {
   rateLimit: { requests: number; per: number };
 }
 
-/** Says how fast a backlog is sent at the rate limit, and when it is done: `sending at its rate limit, 60 a minute, …`. */
+/** Says how fast a backlog is sent at the rate limit, and when all is sent: `sending at its rate limit, 60 deliveries a minute; …`. */
 export function paceText({ open, perMinute, urls, rateLimit }: Pace): string {
   // The limit is that of each process; and what was measured includes minutes in which less was due.
   const rate = Math.max(perMinute, ((rateLimit.requests / urls) * 60_000) / rateLimit.per);
   const done = toMinute(Date.now() + (open / rate) * 60_000);
   const shown = rate.toLocaleString(undefined, { maximumFractionDigits: rate < 10 ? 1 : 0 });
-  return `sending at its rate limit, ${shown} a minute, done at about ${done}`;
+  return `sending at its rate limit, ${shown} deliveries a minute; all are sent by about ${done}`;
 }

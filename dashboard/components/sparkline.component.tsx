@@ -1,3 +1,5 @@
+import { None } from './plain-text.component.js';
+
 /** A line of a sparkline. */
 export interface SparkLine {
   values: readonly (number | null)[];
@@ -17,6 +19,7 @@ export interface SparklineProps {
 /** Small lines over time, all on one scale. */
 export function Sparkline({ label, lines }: SparklineProps) {
   const drawn = lines.filter(({ values }) => values.some((value) => value)); // another would cover a baseline
+  if (drawn.length === 0) return <None />;
   const max = Math.max(1, ...drawn.flatMap(({ values }) => values.map((value) => value ?? 0)));
   return (
     <svg class="sparkline" role="img" aria-label={label} viewBox={`0 0 ${WIDTH} ${HEIGHT}`}>

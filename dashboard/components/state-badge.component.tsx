@@ -20,7 +20,6 @@ const LOOKS: Record<string, string> = {
   dead: 'bad',
   rejected: 'bad',
   down: 'bad',
-  paused: 'warn',
   running: 'active',
   done: 'good',
   cancelled: 'warn',

@@ -1,7 +1,11 @@
+import { useEffect } from 'preact/hooks';
+
+import { get } from '../api/api.client.js';
 import { Button } from '../components/button.component.js';
 import { EmptyState } from '../components/empty-state.component.js';
 import { lazyComponent } from '../components/lazy.component.js';
 import { PageHeading } from '../components/page-heading.component.js';
+import { session } from '../shell/session.state.js';
 import type { Page } from './page.interface.js';
 
 /** Creates a page from the default export of a file, which is loaded when the page is first opened. */
@@ -15,6 +19,7 @@ function LoadingPage() {
 
 /** Offers to reload the dashboard, because a newer release of the relay has other files. */
 function FailedPage() {
+  useEffect(reloadOnceSignedIn, []);
   return (
     <>
       <PageHeading title="This page could not be loaded" />
@@ -23,4 +28,17 @@ function FailedPage() {
       </EmptyState>
     </>
   );
+}
+
+/** Asks to sign in again if the session has ended, which is another reason why the page could not be loaded. */
+function reloadOnceSignedIn(): () => void {
+  let hasEnded = false;
+  const stop = session.subscribe((now) => {
+    hasEnded ||= now.state === 'in' && now.ended !== undefined;
+  });
+  void get('session').then(
+    () => hasEnded && location.reload(),
+    () => undefined,
+  );
+  return stop;
 }

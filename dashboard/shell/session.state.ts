@@ -1,15 +1,14 @@
 import { computed, signal } from '@preact/signals';
 
+import type { SessionOptions } from '../../lib/webhook-destination/admin/api/session.routes.js';
 import { BASE, get, request, whenUnauthorized } from '../api/api.client.js';
-import type { ApiError } from '../api/api.error.js';
+import { type ApiError, toSentence } from '../api/api.error.js';
 import { readStored, store } from './browser-storage.util.js';
 
 /** What the caller may do. */
-interface Holder {
+interface Holder extends SessionOptions {
   access: 'read' | 'write';
   user?: string | undefined;
-  /** Value of the option `search.fields`. */
-  searchFields: string[];
 }
 
 /** Whether the browser is signed in, and what it may do. */
@@ -26,6 +25,13 @@ export const session = signal<Session>({ state: 'unknown' });
 
 /** Fields of messages by whose values deliveries are found at once. */
 export const searchFields = computed(() => (session.value.state === 'in' ? session.value.searchFields : []));
+
+/** Why no source or destination can be created; undefined if they can. */
+export const whyNoEntries = computed(() =>
+  session.value.state === 'in' && !session.value.hasStoredRegistry
+    ? "The module has no registry: 'store', so entries are declared in the application's code."
+    : undefined,
+);
 
 /** Whether the caller may change something. */
 export const canChange = computed(() => session.value.state === 'in' && session.value.access === 'write');
@@ -56,8 +62,8 @@ window.addEventListener('storage', ({ key }) => {
 export async function restoreSession(): Promise<void> {
   if (signsInBy === 'token' && !isExpected()) return end();
   try {
-    const { access, user, searchFields } = await get<Holder>('session', { failsSignedOut: true });
-    session.value = { state: 'in', access, user, searchFields };
+    const holder = await get<Holder>('session', { failsSignedOut: true });
+    session.value = { state: 'in', ...holder };
   } catch (error) {
     end(whyRefused(error as ApiError));
   }
@@ -65,11 +71,11 @@ export async function restoreSession(): Promise<void> {
 
 /** @throws {ApiError} for a wrong token, or after too many wrong tokens */
 export async function signIn(token: string): Promise<void> {
-  const { expiresAt, access, user, searchFields } = await request<Holder & { expiresAt: number }>('POST', 'session', {
+  const { expiresAt, ...holder } = await request<Holder & { expiresAt: number }>('POST', 'session', {
     body: { token, base: BASE.pathname.slice(0, -1) },
   });
   store(HINT, String(expiresAt));
-  session.value = { state: 'in', access, user, searchFields };
+  session.value = { state: 'in', ...holder };
 }
 
 /** @throws {ApiError} if the relay could not clear the cookie */
@@ -95,8 +101,11 @@ function nextSignIn(): Promise<void> {
   });
 }
 
-function whyRefused({ status, message }: ApiError): string | undefined {
-  if (status !== 401) return message;
+function whyRefused(error: ApiError): string | undefined {
+  const { status, message } = error;
+  if (signsInBy === 'guard' && status === 403)
+    return `${toSentence(error)} Sign in to the application, then try again.`;
+  if (status !== 401) return toSentence(error);
   return signsInBy === 'guard' ? `The application's guard refused access: ${message}` : 'Your session has ended.';
 }
 

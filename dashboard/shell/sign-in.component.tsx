@@ -27,7 +27,7 @@ export function SignInAgain({ why }: { why: string }) {
   return (
     <Dialog title="Analytics relay" isOpaque onClose={() => undefined}>
       <Entrance why={why} />
-      <p class="hint">The page is as you left it, with what you have typed.</p>
+      <p class="hint">What you have typed on the page is not lost.</p>
     </Dialog>
   );
 }

@@ -176,7 +176,7 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     });
     await relay.accept('wk_shop', messages(12));
     await waitFor(async () => (await relay.deliveries({ state: 'delivered' })).length === 2);
-    const pace = /sending at its rate limit, 2 a minute, done at about \d\d:\d\d/;
+    const pace = /sending at its rate limit, 2 deliveries a minute; all are sent by about \d\d:\d\d/;
     await page.goto(`${host}/relay/#/destinations/crm`);
     await page.getByText(pace).waitFor();
     const [queued] = await relay.deliveries({ state: 'queued' });

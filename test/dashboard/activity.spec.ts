@@ -42,7 +42,7 @@ import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
     const sources = page.getByRole('table', { name: 'Deleted deliveries by source' });
     expect(await sources.locator('tbody tr').allTextContents()).toEqual(expect.arrayContaining(['shop2', 'app1']));
     const receivers = page.getByRole('table', { name: 'Receivers that were told' });
-    await receivers.getByText('1 of 1 accepted, status 200').waitFor();
+    await receivers.getByText('1 of 1 accepted, HTTP 200').waitFor();
     await page.getByText('the application', { exact: true }).waitFor();
     await expectGoodLook(page, 'activity-deletion');
     await page.getByRole('link', { name: 'Webhooks' }).click();

@@ -345,7 +345,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.goto(`${host}/relay/#/deliveries/${delivery!.id}`);
       await page.getByText('Other destinations, with the current options (1)').click();
       const routed = await page.locator('.timeline > li', { hasText: 'Routed' }).innerText();
-      expect(routed).toContain('mail: its options select it');
+      expect(routed).toContain('mail: yes, its delivery');
       expect(routed).toContain("The message's integrations, which are not stored, may have excluded destinations.");
     });
 

@@ -40,7 +40,7 @@ const setHidden = (page: Page, isHidden: boolean) =>
       await receiver.received(1);
       receiver.statuses = [500, 404];
       await relay.accept('wk_shop', [track('m2')]);
-      await rows(page).filter({ hasText: 'attempt 1: 500' }).waitFor();
+      await rows(page).filter({ hasText: 'attempt 1: HTTP 500' }).waitFor();
       await relay.accept('wk_shop', [track('m3')]);
       await rows(page)
         .filter({ hasText: 'rejected with 404' })
@@ -107,12 +107,13 @@ const setHidden = (page: Page, isHidden: boolean) =>
       await page.getByText('Paused.').waitFor();
       await relay.accept('wk_shop', [track('m1'), track('m2')]);
       await page.getByText('2 seen, the last 0 shown · 2 skipped while paused').waitFor();
+      await page.getByText('What happens now is only counted. Resume to see it.').waitFor();
       await page.getByRole('button', { name: 'Resume' }).click();
       await relay.accept('wk_shop', [track('m3')]);
       await rows(page).getByText('m3').waitFor();
       expect(await rows(page).count()).toBe(1);
       await page.getByRole('button', { name: 'Clear the list' }).click();
-      await page.getByText('0 seen, the last 0 shown').waitFor();
+      await page.getByText('0 seen', { exact: true }).waitFor();
     });
 
     it('are said to be interrupted, though paused, when the relay has ended', async () => {
@@ -122,7 +123,8 @@ const setHidden = (page: Page, isHidden: boolean) =>
       await page.getByRole('button', { name: 'Pause' }).click();
       await page.getByText('Paused.').waitFor();
       await app.close();
-      await page.getByText('Connecting…').waitFor();
+      await page.getByText('The relay does not answer. The page connects again by itself.').waitFor();
+      await page.getByText('Events that happen until then are not shown.').waitFor();
     });
 
     it('are not read while the tab is hidden', async () => {

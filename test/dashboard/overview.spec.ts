@@ -65,7 +65,7 @@ const figure = (page: Page, name: string) =>
         '#/destinations?sort=backlog',
       );
       await page.getByText(/^2 destinations fail: billing & invoices, /).waitFor();
-      await page.getByText('its deliveries wait until one of them succeeds').waitFor();
+      await page.getByText('one delivery probes it, the others wait').waitFor();
       await page.locator('.chart canvas').nth(1).waitFor();
       await page.getByRole('region', { name: 'Messages and deliveries by time' }).getByText('21').first().waitFor();
       expect(await page.getByText(HOSTILE.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066')).count()).toBe(3);

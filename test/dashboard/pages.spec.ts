@@ -18,6 +18,20 @@ async function goTo(page: Page, name: string): Promise<void> {
 (withChromium ? describe : describe.skip).each(onFastify)('Every page on $platform', ({ createAdapter }) => {
   const { open } = useDashboard();
 
+  it('creates no entries where they are declared in code', async () => {
+    const { page } = await open(createAdapter());
+    const why = "The module has no registry: 'store', so entries are declared in the application's code.";
+    for (const [name, label] of [
+      ['Destinations', 'New destination'],
+      ['Sources', 'New source…'],
+    ] as const) {
+      await goTo(page, name);
+      await page.locator('main > p').getByText(why).waitFor();
+      const create = button(page, label);
+      expect([await create.getAttribute('aria-disabled'), await create.getAttribute('title')]).toEqual(['true', why]);
+    }
+  });
+
   it('shows what there is, and acts on it', async () => {
     const { page, relay, receiver } = await open(createAdapter(), {
       options: { registry: 'store', destinations: [], delivery: { allowedNetworks: ['127.0.0.0/8'] } },

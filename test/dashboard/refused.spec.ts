@@ -80,7 +80,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await mend(queue, records.slice(0, 2));
     const beforeResubmission = await clicks();
     await group.getByRole('button', { name: 'Resubmit' }).click();
-    await page.getByRole('dialog').getByText('3 messages will pass the rules of ingest again').waitFor();
+    await page.getByRole('dialog').getByText('The rules of ingest will be applied again to 3 messages.').waitFor();
     await expectGoodLook(page, 'resubmit');
     await page.getByRole('button', { name: 'Resubmit 3 messages' }).click();
     await page.getByText('2 messages were accepted, 1 refused again.').waitFor();

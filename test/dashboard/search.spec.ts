@@ -99,6 +99,58 @@ function operator(page: Page) {
     await page.getByRole('heading', { level: 1, name: 'shop' }).waitFor();
   });
 
+  it('finds a refused message, with a link to the reason', async () => {
+    const { url, relay, get } = await startWithOrders();
+    await relay.accept('wk_shop', [track('refused-1', { event: 7 })]);
+    await waitFor(async () => ((await get('search?text=refused-1')).refusals as object[]).length === 1);
+    const page = await visit(url);
+    await operator(page).search('refused-1');
+    await page.getByRole('table', { name: 'Refused messages' }).getByRole('link').first().click();
+    await page.getByRole('heading', { name: /^Messages refused with event_not_string/ }).waitFor();
+    await page.getByRole('table', { name: 'Messages refused with event_not_string' }).getByText('refused-1').waitFor();
+  });
+
+  it('goes on until it has found a message among all deliveries', async () => {
+    const { relay, host } = await startApi(afterwards, createAdapter(), {
+      options: {
+        queue: memoryQueue(),
+        destinations: [{ name: 'none', urls: ['https://receiver.example/'], transform: () => undefined }],
+      },
+    });
+    await relay.accept('wk_shop', [track('the-oldest')]);
+    for (let batch = 0; batch < 15; batch++) {
+      await relay.accept(
+        'wk_shop',
+        Array.from({ length: 1_000 }, (_, index) => track(`m${batch}-${index}`)),
+      );
+    }
+    const page = await visit(`${host}/relay/`);
+    await operator(page).search('the-oldest');
+    await page.getByRole('heading', { name: 'Deliveries by message id: the-oldest' }).waitFor();
+    await operator(page).search('of-nobody');
+    await page.getByText('Nothing found.').waitFor();
+    // As with a large queue: the search has no time to read all, and to go on takes long.
+    const unfinished = { query: { messageId: 'of-nobody' }, deliveries: [], more: true };
+    await page.route('**/relay/api/search?*', async (route) => {
+      const answer = (await (await route.fetch()).json()) as object;
+      await route.fulfill({ json: { ...answer, found: [unfinished] } });
+    });
+    await page.route('**/relay/api/deliveries?*', () => undefined);
+    await page.getByRole('button', { name: 'Search again' }).click();
+    await page.getByText('Searching older deliveries by message id…').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('Older deliveries have not all been searched.').waitFor();
+    expect(await page.getByText('Nothing found.').count()).toBe(0);
+  });
+
+  it('has room for fields with long names at every width', async () => {
+    const fields = ['properties.subscription.customerReference', 'context.campaign.originatingPartnerIdentifier'];
+    const { host } = await startApi(afterwards, createAdapter(), { options: { search: { fields } } });
+    const page = await visit(`${host}/relay/`, { hash: '#/deliveries' });
+    await page.getByLabel(fields[0]!).waitFor();
+    await expectGoodLook(page, 'long-fields');
+  });
+
   it('has the fields in the filter of deliveries, where the error is shown at its field', async () => {
     allowRefusals(400);
     const { url } = await startWithOrders();

@@ -136,6 +136,25 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     expect(await page.getByLabel('Admin token').count()).toBe(0);
   });
 
+  it('says that the session has ended where the guard forbids what it allowed, also on a page not loaded yet', async () => {
+    allowRefusals(403);
+    let isAllowed = true;
+    class Gate extends SessionGuard {
+      override canActivate(context: ExecutionContext): boolean {
+        return super.canActivate(context) && isAllowed;
+      }
+    }
+    const { host } = await startApi(afterwards, createAdapter(), { admin: { guard: Gate, access: () => 'read' } });
+    const page = await visit(`${host}/relay/`, { token: null, cookies: { shop: 'ann' } });
+    await heading(page, 'Overview').waitFor();
+    isAllowed = false;
+    await page.evaluate("location.hash = '#/explain'");
+    await page.getByText('Your session has ended. Sign in to the application again, then try again.').waitFor();
+    isAllowed = true;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Your session has ended.').waitFor({ state: 'detached' });
+  });
+
   it('is used by keyboard: skip link, menu, theme', async () => {
     const { page } = await open(createAdapter(), { browser: { viewport: { width: 360, height: 800 } } });
     await heading(page, 'Overview').waitFor();

@@ -41,7 +41,7 @@ const COLUMNS: Column<ActivityEntry>[] = [
     ),
   },
   {
-    title: 'From',
+    title: 'Address',
     cell: ({ address }) => (
       <PlainText value={address} max={60} href={address && hrefOf('activity', { who: address })} />
     ),

@@ -22,6 +22,11 @@ export function ActivityView({ id }: { id: string }) {
     <>
       <PageHeading title={entry?.action ?? 'Activity'} />
       <Problem error={error} onRetry={reload} />
+      {error?.status === 404 && (
+        <p>
+          Entries are kept for 90 days. <a href={hrefOf('activity')}>All activity</a>
+        </p>
+      )}
       {entry && <Entry entry={entry} />}
       {entry?.deletion && <DeletionProof entry={entry} deletion={entry.deletion} />}
       {entry?.details && <JsonView text={JSON.stringify(entry.details)} name="Details" />}
@@ -37,7 +42,7 @@ function Entry({ entry }: { entry: WholeEntry }) {
         facts={[
           ['When', <TimeAndAge at={at} />],
           ['Who', <PlainText value={callerOf(entry)} href={user && hrefOf('activity', { who: user })} />],
-          ['From', address && <PlainText value={address} href={hrefOf('activity', { who: address })} />],
+          ['Address', address && <PlainText value={address} href={hrefOf('activity', { who: address })} />],
           ['About', deletion ? undefined : target && <PlainText value={target} href={hrefOfTarget(entry)} />],
           ['Result', <StateBadge state={result} />],
           ['Times', count > 1 ? count.toLocaleString() : undefined],

@@ -19,17 +19,24 @@ export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { 
       <section class="panel">
         <h2>What was deleted</h2>
         <p>
-          {deletion.sources ? 'The deletion was limited to the sources ' : 'The deletion was of all sources'}
+          {!deletion.sources
+            ? 'The deletion was of all sources'
+            : `The deletion was limited to the ${deletion.sources.length === 1 ? 'source' : 'sources'} `}
           {deletion.sources?.map((name, index) => (
             <Fragment key={name}>
               {index > 0 && ', '}
               <NameLink of="sources" name={name} max={80} />
             </Fragment>
           ))}
-          .{result === 'failed' && ' It failed half-way, and had to be repeated.'}
+          .
         </p>
+        {result === 'failed' && (
+          <p class="warn-text">It failed, and may have removed only a part of the data. It has to be repeated.</p>
+        )}
         {sources.length === 0 ? (
-          <p>The queue had no deliveries of the users.</p>
+          <p>
+            {result === 'failed' ? 'No removed delivery is recorded.' : 'The queue had no deliveries of the users.'}
+          </p>
         ) : (
           <Table
             caption="Deleted deliveries by source"
@@ -69,10 +76,10 @@ function Answer({ receipt: { delivered, dead, status, reason }, count }: { recei
   const state = accepted === count ? 'accepted' : dead > 0 ? 'dead' : 'waiting';
   return (
     <>
-      <StateBadge state={state} />
+      <StateBadge state={state} label={state === 'waiting' ? 'not answered yet' : state} />
       <div class="second-line">
         {accepted.toLocaleString()} of {count.toLocaleString()} accepted
-        {status !== undefined && `, status ${status}`}
+        {status !== undefined && `, HTTP ${status}`}
         {state === 'dead' && reason !== undefined && (
           <>
             , <PlainText value={reason} max={120} />

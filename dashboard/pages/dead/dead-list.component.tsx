@@ -30,7 +30,7 @@ export function DeadList({ filter }: { filter: DeliveryFilter }) {
       <PageHeading title="Dead deliveries">
         <Button
           changes
-          disabledReason={count > 0 ? undefined : 'There is nothing to replay.'}
+          disabledReason={count > 0 ? undefined : isPart ? 'Counting has not finished.' : 'There is nothing to replay.'}
           onClick={() => setReplayed(filter)}
         >
           {isFiltered ? REPLAY_WORDS.dead.matching : REPLAY_WORDS.dead.all}
@@ -41,7 +41,8 @@ export function DeadList({ filter }: { filter: DeliveryFilter }) {
       {count === 0 && !isLoading && !error && !more && (
         <EmptyState title={isFiltered ? 'No dead deliveries match.' : 'No dead deliveries.'}>
           <p>
-            A delivery is dead when all its URLs refused it, or when its retry window is over.{' '}
+            A delivery is dead once the relay has given it up: all its URLs refused it, its retry window is over, its
+            transform failed, its endpoint is disabled, or its destination was removed.{' '}
             {isFiltered ? <a href={hrefOf('dead')}>Clear the search</a> : 'There is nothing to do.'}
           </p>
         </EmptyState>

@@ -42,7 +42,7 @@ export function GroupTable({ groups, isPart, filter, onReplay }: GroupTableProps
             </a>
           ),
         },
-        { title: 'Last answers', cell: ({ answers }) => <Answers answers={answers} /> },
+        { title: 'Last answers', cell: ({ answers }) => <Answers answers={answers} isPart={isPart} /> },
         { title: 'Newest', cell: ({ newest }) => <TimeAndAge at={newest} /> },
         { title: 'Oldest', cell: ({ oldest }) => <TimeAndAge at={oldest} /> },
         {
@@ -62,13 +62,17 @@ export function GroupTable({ groups, isPart, filter, onReplay }: GroupTableProps
   );
 }
 
-function Answers({ answers }: { answers: DeadGroup['answers'] }) {
+function Answers({ answers, isPart }: { answers: DeadGroup['answers']; isPart: boolean }) {
   const sorted = [...answers].sort(([, a], [, b]) => b - a);
   return (
     <>
       {sorted.slice(0, MAX_ANSWERS).map(([answer, count]) => (
         <div key={answer}>
-          <PlainText value={answer} max={80} /> <span class="muted">× {count.toLocaleString()}</span>
+          <PlainText value={answer} max={80} />{' '}
+          <span class="muted">
+            × {isPart && 'at least '}
+            {count.toLocaleString()}
+          </span>
         </div>
       ))}
       {sorted.length > MAX_ANSWERS && <div class="muted">and {sorted.length - MAX_ANSWERS} others</div>}

@@ -8,7 +8,7 @@ export const OUTCOMES = {
   permanent: { text: 'permanent failure', look: 'bad' },
 } as const;
 
-/** The answers of the receiver: for each URL its status, or why there was no response. */
+/** The answers of the receiver: for each URL its status, or why there was no answer. */
 export function AttemptAnswer({ attempt }: { attempt: AttemptRecord | undefined }) {
   if (!attempt) return <span class="muted">no attempt</span>;
   if (attempt.results.length === 0) return <span class="muted">nothing sent</span>;
@@ -25,5 +25,5 @@ export function AttemptAnswer({ attempt }: { attempt: AttemptRecord | undefined 
 
 /** Returns the status, such as `HTTP 404`, or the error, such as `connection refused`. */
 export function answerOf({ status, error }: { status?: number | undefined; error?: string | undefined }): string {
-  return status === undefined ? (error ?? 'no response') : `HTTP ${status}`;
+  return status === undefined ? (error ?? 'no answer') : `HTTP ${status}`;
 }

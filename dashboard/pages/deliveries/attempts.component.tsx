@@ -47,10 +47,8 @@ function Attempt({ attempt: { startedAt, results }, number, previous }: AttemptP
             <PlainText value={url} />
           </dt>
           <dd>
-            <span class={`badge ${OUTCOMES[outcome].look}`}>
-              {status === undefined ? 'no response' : answerOf({ status })}
-            </span>{' '}
-            {OUTCOMES[outcome].text}, after <Duration ms={duration} />
+            <span class={`badge ${OUTCOMES[outcome].look}`}>{answerOf({ status })}</span> {OUTCOMES[outcome].text},
+            after <Duration ms={duration} />
             {error !== undefined && (
               <div class="muted">
                 <PlainText value={error} max={1_000} />

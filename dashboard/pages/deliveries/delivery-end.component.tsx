@@ -11,17 +11,19 @@ const ADVICE: [begin: string, text: string][] = [
   ],
   [
     'the retry window is over',
-    'No URL accepted the delivery before its retries ended. Check that the receiver works, then replay the delivery.',
+    'No URL accepted the delivery within its retry window. While its destination is down, a delivery may get only one attempt, at the end. Check that the receiver works, then replay the delivery.',
   ],
   [
     'address not allowed',
     'The relay may not connect to this address. Correct the URL or delivery.allowedNetworks, then replay the delivery.',
   ],
+  ['transform failed', 'Correct the transform of the destination in the code, then replay the delivery.'],
+  ['the stored delivery cannot be read', 'Its data in the store is damaged, so it cannot be replayed.'],
   ['destination removed', 'Create a destination with this name, then replay the delivery.'],
   ['endpoint disabled', 'Enable the endpoint on the page of the destination, then replay the delivery.'],
   [
     'endpoint paused',
-    'Its tenant paused the endpoint, and resumes it in the portal: the delivery is then sent. If you enable the endpoint, replay the delivery.',
+    'Its tenant paused the endpoint. The delivery is sent once the tenant resumes it in the portal. To send it earlier, enable the endpoint, then replay the delivery.',
   ],
   ['aborted by the receiver', 'The receiver asked not to get this message again (webhook-delivery: abort-message).'],
 ];

@@ -35,8 +35,9 @@ export function DeliveryRequest({ delivery }: { delivery: Delivery }) {
           )}
           <Facts facts={headerFacts(request.headers)} />
           <p class="hint">
-            Based on the current options. Secrets and the values of your own headers are hidden; the command has
-            placeholders for them. User info and query are removed from URLs.
+            Based on the current options. Secrets and the values of your own headers are hidden
+            {request.note === undefined && '; the command has placeholders for them'}. User info and query are removed
+            from URLs.
           </p>
         </>
       ) : (

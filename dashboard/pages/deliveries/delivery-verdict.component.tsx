@@ -23,12 +23,10 @@ function sentenceOf({ state, attempts, reason, nextAttemptAt, givesUpAt }: Deliv
   const count = countOf(attempts.length, 'attempt', 'attempts');
   const results = attempts.at(-1)?.results ?? [];
   const failed = results.find(({ outcome }) => outcome !== 'success');
-  const last = failed && (failed.status === undefined ? 'no answer' : answerOf({ status: failed.status }));
+  const last = failed && answerOf({ status: failed.status });
+  const isOver = givesUpAt !== undefined && givesUpAt <= Date.now();
   const end = givesUpAt !== undefined && (
-    <>
-      {' '}
-      The relay gives up <Ago at={givesUpAt} />, at <Time at={givesUpAt} look="minute" />.
-    </>
+    <> {isOver ? 'Its retry window is over: the next attempt is the last.' : <GivesUp at={givesUpAt} />}</>
   );
   switch (state) {
     case 'delivered':
@@ -62,4 +60,12 @@ function sentenceOf({ state, attempts, reason, nextAttemptAt, givesUpAt }: Deliv
     case 'queued':
       return <>It is in the queue.{end}</>;
   }
+}
+
+function GivesUp({ at }: { at: number }) {
+  return (
+    <>
+      The relay gives up <Ago at={at} />, at <Time at={at} look="minute" />.
+    </>
+  );
 }

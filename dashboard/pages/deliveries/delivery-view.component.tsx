@@ -35,6 +35,11 @@ export function DeliveryView({ id }: { id: string }) {
         {answer && <ReplayButton delivery={answer} onDialog={() => setReplays(true)} onReplayed={reload} />}
       </PageHeading>
       <Problem error={error} onRetry={reload} />
+      {isGone && (
+        <p>
+          Delivered and dead deliveries are kept for a limited time. <a href={hrefOf('deliveries')}>All deliveries</a>
+        </p>
+      )}
       {answer && (
         <>
           <DeliveryVerdict delivery={answer} />

@@ -18,10 +18,14 @@ export function DestinationHold({ destination }: { destination: string }) {
 }
 
 function whyHeld({ enabled, paused, disabled, rateLimit, urls, figures }: Destination): string | undefined {
+  if (disabled?.reason === 'paused') {
+    return 'Its tenant paused the endpoint: the delivery is sent once the tenant resumes it.';
+  }
   if (disabled) return 'The endpoint is disabled: the delivery becomes dead without an attempt.';
   if (!enabled) return 'The destination is disabled: the delivery waits until it is enabled.';
   if (paused) return 'The destination is paused: the delivery waits until it is resumed.';
-  if (figures.down) return 'The destination is down: its deliveries wait until one of them succeeds.';
+  if (figures.down)
+    return 'The destination is down: one delivery probes it, and the others wait for a probe that succeeds, or for the end of their retry window.';
   if (rateLimit && isAtLimit({ rateLimit, figures })) {
     const { counts, perMinute } = figures;
     const pace = paceText({ open: openOf(counts), perMinute, urls: urls.length, rateLimit });

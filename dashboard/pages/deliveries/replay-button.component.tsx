@@ -30,7 +30,9 @@ export function ReplayButton({ delivery: { id, state }, onDialog, onReplayed }: 
       changes
       look="primary"
       isBusy={tryNow.isBusy}
-      disabledReason={replayable ? undefined : `The delivery is ${state}: it is sent as soon as possible.`}
+      disabledReason={
+        replayable ? undefined : state === 'queued' ? 'It is in the queue already.' : 'An attempt is in progress.'
+      }
       onClick={replayable === 'waiting' ? tryNow.run : onDialog}
     >
       {REPLAY_WORDS[replayable ?? 'dead'].one}

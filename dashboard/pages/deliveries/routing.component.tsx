@@ -35,9 +35,12 @@ export function Routing({ delivery }: { delivery: Delivery }) {
                 {other.reason ? (
                   `no, it ${ROUTE_REASONS[other.reason]}`
                 ) : (
-                  <a href={hrefOf('deliveries', { messageId, source, destination: other.destination })}>
-                    its options select it
-                  </a>
+                  <>
+                    yes,{' '}
+                    <a href={hrefOf('deliveries', { messageId, source, destination: other.destination })}>
+                      its delivery
+                    </a>
+                  </>
                 )}
               </li>
             ))}

@@ -35,12 +35,13 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
     const fault = form.current!.querySelector('.field-error');
     fault?.parentElement?.querySelector<HTMLElement>('input, textarea, select, button')?.focus();
   }, [change.error]);
+  const errorOf = (field: string) => byField[field] && inWordsOfForm(byField[field]);
   const set = (fields: Partial<Draft>) => setEdited((before) => ({ ...before, ...fields }));
   /** Returns the props of a text field. */
   const text = (field: TextKey) => ({
     value: draft[field],
     onValue: (value: string) => set({ [field]: value }),
-    error: byField[field],
+    error: errorOf(field),
   });
   return (
     <Form formRef={form} class="panel form destination-form" onSubmit={() => change.run(draft)}>
@@ -104,7 +105,7 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
         <FieldGroup
           label="Rate limit"
           hint="Maximum number of requests per process. Empty: no limit."
-          error={byField.rateLimit}
+          error={errorOf('rateLimit')}
         >
           <div class="row">
             <NumberInput label="Requests" value={draft.requests} onValue={(requests) => set({ requests })} />
@@ -164,6 +165,23 @@ export function DestinationForm({ initial, present, submitLabel, change, onCance
       </ChangeActions>
     </Form>
   );
+}
+
+/** Rules that speak of the options in code, by their beginning, in the words of the form. */
+const REWORDED: [start: string, text: string][] = [
+  [
+    'Must be { requests, per }',
+    'Enter a whole number of requests, from 1 to 100,000, and a number of ms above 0, at most 2,147,483,647.',
+  ],
+  ['Must be an array of 1 to 100 event', 'Enter 1 to 100 patterns of 1 to 200 characters each.'],
+  [
+    'Must be a non-empty string without white space',
+    'Must have no white space or quote at an end. After whsec_, enter base64 of at least 24 bytes; after whsk_, of an Ed25519 private key. A key that begins with whpk_ is a public one.',
+  ],
+];
+
+function inWordsOfForm(rule: string): string {
+  return REWORDED.find(([start]) => rule.startsWith(start))?.[1] ?? rule;
 }
 
 type TextKey = { [K in keyof Draft]: Draft[K] extends string ? K : never }[keyof Draft];

@@ -10,9 +10,9 @@ import type { SeriesPoint } from '../../../lib/webhook-destination/observe/relay
 const EVERY = 15_000;
 
 const COUNTS = [
-  ['accepted', 'Accepted'],
+  ['routed', 'Routed'],
   ['delivered', 'Delivered'],
-  ['failed', 'Failed'],
+  ['failed', 'Failed attempts'],
   ['dead', 'Dead'],
 ] as const;
 
@@ -28,7 +28,7 @@ export function DestinationHours({ name }: { name: string }) {
     <section class="panel">
       <h2>Last day, by the hour</h2>
       <Problem error={error} onRetry={reload} />
-      {answer && hours.length === 0 && <p class="muted">Nothing was accepted for it or sent to it.</p>}
+      {answer && hours.length === 0 && <p class="muted">Nothing was routed or sent to it.</p>}
       {hours.length > 0 && (
         <Table
           caption="Last day, by the hour"

@@ -14,8 +14,9 @@ import { Sparkline } from '../../components/sparkline.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
 import { Duration } from '../../components/time.component.js';
 import { goTo, hrefOf, replaceQuery } from '../../shell/hash.router.js';
+import { whyNoEntries } from '../../shell/session.state.js';
 import { type Destination, openOf } from './destination.answer.js';
-import { HealthBadge } from './health-badge.component.js';
+import { HealthBadge, healthOf } from './health-badge.component.js';
 
 const ORDERS = [
   ['health', 'Worst health'],
@@ -47,10 +48,16 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
     <>
       <PageHeading title="Destinations">
         <Button onClick={list.reload}>Refresh</Button>
-        <Button look="primary" changes onClick={() => goTo(hrefOf('destinations', { create: 'true' }))}>
+        <Button
+          look="primary"
+          changes
+          disabledReason={whyNoEntries.value}
+          onClick={() => goTo(hrefOf('destinations', { create: 'true' }))}
+        >
           New destination
         </Button>
       </PageHeading>
+      {whyNoEntries.value && <p class="hint">{whyNoEntries.value}</p>}
       <Filters key={JSON.stringify(filter)} name={name} field={field} value={value} sort={sort} />
       <KeysetTable
         list={{ ...list, rows }}
@@ -61,7 +68,7 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
             {isFiltered ? (
               <a href={hrefOf('destinations')}>Show all destinations</a>
             ) : (
-              <p>Create one with “New destination”: a receiver, and the messages it gets.</p>
+              <p>{whyNoEntries.value ?? 'Create one with “New destination”: a receiver, and the messages it gets.'}</p>
             )}
           </EmptyState>
         }
@@ -77,7 +84,7 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
               </>
             ),
           },
-          { title: 'Health', cell: (destination) => <HealthBadge destination={destination} /> },
+          { title: 'Health', cell: (destination) => <HealthBadge hold={destination} health={healthOf(destination)} /> },
           { title: 'Last hour', cell: ({ figures: { trend } }) => <Trend trend={trend} shows={sort} /> },
           {
             title: 'To deliver',

@@ -6,13 +6,12 @@ import { type Pace, paceText } from '../../components/pace.util.js';
 import { Duration, Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import { type Destination, isAtLimit, openOf } from './destination.answer.js';
-import { HealthBadge } from './health-badge.component.js';
+import { HealthBadge, healthOf } from './health-badge.component.js';
 
 const DISABLED_BECAUSE = {
   failing: 'it did not succeed for too long',
   gone: 'it answered 410 Gone',
   asked: 'the receiver asked for it',
-  paused: 'its tenant paused it',
 };
 
 /** Status of a destination. */
@@ -25,13 +24,14 @@ export function DestinationStatus({ destination }: { destination: Destination })
       <EntryFault fault={fault} />
       <Facts
         facts={[
-          ['Health', <HealthBadge destination={destination} />],
+          ['Health', <HealthBadge hold={destination} health={healthOf(destination)} />],
           ['Failing', failingSince && <>since {<Time at={failingSince} />}</>],
           [
-            'Disabled',
+            disabled?.reason === 'paused' ? 'Paused' : 'Disabled',
             disabled && (
               <>
-                since {<Time at={disabled.since} />}: {DISABLED_BECAUSE[disabled.reason]}
+                since {<Time at={disabled.since} />}
+                {disabled.reason !== 'paused' && `: ${DISABLED_BECAUSE[disabled.reason]}`}
               </>
             ),
           ],

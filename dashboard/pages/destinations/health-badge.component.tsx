@@ -1,24 +1,47 @@
+import type { DestinationEntry } from '../../../lib/webhook-destination/registry/registry-entry.interface.js';
 import { StateBadge } from '../../components/state-badge.component.js';
-import type { Destination } from './destination.answer.js';
+import { type Destination, isAtLimit } from './destination.answer.js';
 
-const RECENT = {
-  failing: { word: 'failing', look: 'dead' },
-  degraded: { word: 'partly failing', look: 'waiting' },
-  delivering: { word: 'delivering', look: 'delivered' },
-  idle: { word: 'idle', look: 'queued' },
-};
+/** What decides whether a destination is sent its deliveries. */
+export type Hold = Pick<DestinationEntry, 'fault' | 'enabled' | 'paused' | 'disabled'>;
 
-/** Returns the health of a destination in one or two words; `look` is the state whose badge has the right colour. */
-function healthOf({ fault, enabled, paused, disabled, figures }: Destination): { word: string; look: string } {
-  if (fault !== undefined) return { word: 'not used', look: 'dead' };
-  if (disabled?.reason === 'paused') return { word: 'paused by its tenant', look: 'waiting' };
-  if (disabled) return { word: 'endpoint disabled', look: 'dead' };
-  if (!enabled) return { word: 'disabled', look: 'queued' };
-  if (paused) return { word: 'paused', look: 'waiting' };
-  return figures.down ? { word: 'down', look: 'down' } : RECENT[figures.health];
+/** Word of each health, and the state whose badge has the right colour. */
+const HEALTH = {
+  down: ['down', 'down'],
+  failing: ['failing', 'dead'],
+  degraded: ['partly failing', 'waiting'],
+  late: ['late', 'waiting'],
+  limited: ['backlog', 'queued'],
+  delivering: ['delivering', 'delivered'],
+  idle: ['idle', 'queued'],
+} as const;
+
+/** Why a destination is sent nothing, with the state whose badge has the right colour; undefined if it is. */
+function holdOf({ fault, enabled, paused, disabled }: Hold): readonly [word: string, look: string] | undefined {
+  if (fault !== undefined) return ['not used', 'dead'];
+  if (disabled?.reason === 'paused') return ['paused by its tenant', 'waiting'];
+  if (disabled) return ['endpoint disabled', 'dead'];
+  if (!enabled) return ['disabled', 'queued'];
+  return paused ? ['paused', 'waiting'] : undefined;
 }
 
-export function HealthBadge({ destination }: { destination: Destination }) {
-  const { word, look } = healthOf(destination);
-  return <StateBadge state={look} label={word} />;
+export interface HealthBadgeProps {
+  /** Undefined if it is sent its deliveries. */
+  hold?: Hold | undefined;
+  /** Undefined if all is well: then there is a badge only for what is sent nothing. */
+  health: keyof typeof HEALTH | undefined;
+}
+
+/** Why a destination is sent nothing or, if it is, its health. */
+export function HealthBadge({ hold, health }: HealthBadgeProps) {
+  const [word, look] = (hold && holdOf(hold)) ?? (health ? HEALTH[health] : []);
+  return word === undefined ? null : <StateBadge state={look!} label={word} />;
+}
+
+/** Returns the health of a destination that is sent its deliveries. */
+export function healthOf({ figures, rateLimit }: Destination): keyof typeof HEALTH {
+  const { down, health } = figures;
+  if (down) return 'down';
+  const isFailing = health === 'failing' || health === 'degraded';
+  return !isFailing && isAtLimit({ rateLimit, figures }) ? 'limited' : health;
 }

@@ -72,7 +72,7 @@ function Attempt({ results }: AttemptRecord) {
         facts={[
           ['URL', <PlainText value={url} max={url.length} />],
           ['Result', <span class={`badge ${OUTCOMES[outcome].look}`}>{OUTCOMES[outcome].text}</span>],
-          ['Status', status === undefined ? 'no answer' : answerOf({ status })],
+          ['Status', answerOf({ status })],
           ['Latency', <Duration ms={duration} />],
           ['Error', error && <PlainText value={error} max={1_000} />],
         ]}

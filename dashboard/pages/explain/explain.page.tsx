@@ -63,7 +63,11 @@ export default function ExplainPage() {
           <SelectField
             label="Source"
             value={source}
-            hint={sources.answer && source === '' ? 'There are no sources yet.' : undefined}
+            hint={
+              sources.answer && source === ''
+                ? 'There are no sources yet: create one on the page Sources, or declare it in the options.'
+                : undefined
+            }
             options={names.map((name) => [name, toPlainText(name, 80)] as const)}
             onValue={setChosen}
           />
@@ -100,7 +104,7 @@ export default function ExplainPage() {
 /** Checks a message before it is sent; undefined if there is no fault. */
 function findFault(text: string): { rule: string; line?: number } | undefined {
   const fault = findJsonFault(text);
-  if (fault) return { rule: `${fault.message}: line ${fault.line}, column ${fault.column}.`, line: fault.line };
+  if (fault) return { rule: `${fault.message} (line ${fault.line}, column ${fault.column}).`, line: fault.line };
   if (text.trimStart().startsWith('{')) return undefined;
   return { rule: 'The message must be an object, as in { "type": "track", … }.' };
 }

@@ -31,7 +31,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
       </section>
       {accepted && (
         <section class="explanation" aria-label="Destinations">
-          <h2>{toCount(destinations)}</h2>
+          <h2>{toCount(explanation)}</h2>
           {destinations.length === 0 && <EmptyState title="No destination takes messages of this source." />}
           {destinations.map((destination, index) => (
             <DestinationView
@@ -49,16 +49,18 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
 }
 
 /** Returns the outcome as a sentence. */
-export function toSummary({ accepted, fault, destinations }: Explanation): string {
-  return accepted ? `Accepted. ${toCount(destinations)}.` : `Refused: ${fault?.message ?? ''}.`;
+export function toSummary(explanation: Explanation): string {
+  const { accepted, fault } = explanation;
+  return accepted ? `Accepted. ${toCount(explanation)}.` : `Refused: ${fault?.message ?? ''}.`;
 }
 
-function toCount(destinations: DestinationExplanation[]): string {
-  const sent = destinations.filter(({ request }) => request && request.note === undefined);
+function toCount({ destinations, left }: Explanation): string {
+  const sent = destinations.filter(({ request, hold }) => request && !request.note && hold !== 'endpoint_disabled');
   const repeated = sent.filter((destination) => destination.repeated);
-  const text = countOf(sent.length - repeated.length, 'destination gets it', 'destinations get it');
-  if (repeated.length === 0) return text;
-  return `${text}, ${countOf(repeated.length, 'destination is', 'destinations are')} not sent it again`;
+  const isPart = left > 0 && destinations.every(({ selected }) => selected);
+  const count = countOf(sent.length - repeated.length, 'destination gets it', 'destinations get it');
+  const text = isPart ? `At least ${count}` : count;
+  return repeated.length === 0 ? text : `${text}; ${repeated.length} got a message with this id before`;
 }
 
 const toText = (value: string | undefined) => (value ? <PlainText value={value} max={1_000} /> : undefined);
@@ -89,11 +91,14 @@ function DestinationView({ explained, body, isOpenAtFirst }: DestinationViewProp
   );
 }
 
-function toBadge({ selected, repeated, request }: DestinationExplanation): { state: string; label: string } {
+function toBadge({ selected, repeated, hold, request }: DestinationExplanation): { state: string; label: string } {
   if (!selected) return { state: 'none', label: 'does not get it' };
   if (repeated) return { state: 'duplicate', label: 'not sent again' };
-  return request?.note !== undefined
-    ? { state: 'waiting', label: 'selected, but nothing is sent' }
+  if (hold === 'endpoint_disabled') return { state: 'dead', label: 'endpoint disabled: becomes dead' };
+  if (request?.note !== undefined) return { state: 'waiting', label: 'selected, but nothing is sent' };
+  if (hold === 'endpoint_paused') return { state: 'waiting', label: 'gets it once its tenant resumes it' };
+  return hold === 'paused'
+    ? { state: 'waiting', label: 'gets it once resumed' }
     : { state: 'delivered', label: 'gets it' };
 }
 

@@ -1,4 +1,5 @@
 import type { UrlResult } from '../../../lib/webhook-destination/queue/attempt-record.interface.js';
+import { answerOf } from '../deliveries/attempt-answer.component.js';
 import type { LiveEvent } from '../../api/live.stream.js';
 import { countOf } from '../../components/count.util.js';
 import { toClock, toDuration } from '../../components/time.component.js';
@@ -30,5 +31,7 @@ const destinationsOf = (names: string[]) => countOf(names.length, 'destination',
 function toResults({ results }: LiveEvent): string {
   if (Array.isArray(results) && results.length === 0) return 'nothing sent: dropped by the transform';
   const all = (Array.isArray(results) ? results : []) as UrlResult[];
-  return all.map(({ status, error, duration }) => `${status ?? error ?? ''} in ${toDuration(duration)}`).join(', ');
+  return all
+    .map(({ status, error, duration }) => `${answerOf({ status, error })} in ${toDuration(duration)}`)
+    .join(', ');
 }

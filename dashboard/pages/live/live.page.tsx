@@ -49,11 +49,21 @@ export default function LivePage({ route: { query } }: { route: Route }) {
       {view.rows.length > 0 ? (
         <LiveTable rows={view.rows} />
       ) : (
-        <EmptyState title="No events yet.">
-          <p>
-            Send a message: it appears here as it happens. Earlier ones are among the{' '}
-            <a href={hrefOf('deliveries')}>deliveries</a>.
-          </p>
+        <EmptyState title={view.seen > 0 ? 'No events are shown.' : 'No events yet.'}>
+          <p>{toAdvice(view, isPaused, Object.keys(filter).length > 0)}</p>
+          {filter.kind !== 'duplicate' && (
+            <p>
+              Earlier ones are{' '}
+              {filter.kind === 'rejected' ? (
+                <a href={hrefOf('sources')}>on the pages of their sources</a>
+              ) : (
+                <>
+                  among the <a href={hrefOf('deliveries')}>deliveries</a>
+                </>
+              )}
+              .
+            </p>
+          )}
         </EmptyState>
       )}
     </>
@@ -64,7 +74,16 @@ function toFilter(query: URLSearchParams): LiveFilter {
   return Object.fromEntries(FIELDS.flatMap((field) => (query.get(field) ? [[field, query.get(field)!]] : [])));
 }
 
-function toState({ isOpen, scope }: LiveView): string {
+function toAdvice({ isLost }: LiveView, isPaused: boolean, isFiltered: boolean): string {
+  if (isLost) return 'Events that happen until then are not shown.';
+  if (isPaused) return 'What happens now is only counted. Resume to see it.';
+  return isFiltered
+    ? 'Events that match appear here as they happen.'
+    : 'Send a message: it appears here as it happens.';
+}
+
+function toState({ isOpen, isLost, scope }: LiveView): string {
+  if (isLost) return 'The relay does not answer. The page connects again by itself.';
   if (!isOpen) return 'Connecting…';
   return scope === 'queue'
     ? 'Live: events of all processes that share the queue and have the option admin.'
@@ -72,7 +91,7 @@ function toState({ isOpen, scope }: LiveView): string {
 }
 
 function toCounts({ seen, missed, skipped, gaps, rows }: LiveView): string {
-  const counts = [`${seen.toLocaleString()} seen, the last ${rows.length} shown`];
+  const counts = [`${seen.toLocaleString()} seen${rows.length < seen ? `, the last ${rows.length} shown` : ''}`];
   if (skipped > 0) counts.push(`${skipped.toLocaleString()} skipped while paused`);
   if (missed > 0) counts.push(`${missed.toLocaleString()} dropped by the relay, because too many came at once`);
   if (gaps > 0) counts.push(`reconnected ${gaps === 1 ? 'once' : `${gaps} times`}, with events missing in between`);

@@ -17,6 +17,8 @@ export interface LiveRow {
 /** State that the page shows. */
 export interface LiveView {
   isOpen: boolean;
+  /** The relay ended or refused the stream, which is opened again. */
+  isLost: boolean;
   /** Undefined until the stream was open. */
   scope: 'process' | 'queue' | undefined;
   /** Newest first. */
@@ -33,6 +35,7 @@ export interface LiveView {
 
 export const EMPTY_VIEW: LiveView = {
   isOpen: false,
+  isLost: false,
   scope: undefined,
   rows: [],
   seen: 0,
@@ -73,19 +76,19 @@ export class LiveRing implements LiveListener {
 
   readonly onOpen = (scope: LiveView['scope']) => {
     const gaps = this.view.gaps + (this.view.scope ? 1 : 0);
-    this.view = { ...this.view, isOpen: true, scope, gaps };
+    this.view = { ...this.view, isOpen: true, isLost: false, scope, gaps };
     this.schedule();
   };
 
-  readonly onClosed = () => {
-    this.view.isOpen = false;
+  readonly onClosed = (isLost: boolean) => {
+    this.view = { ...this.view, isOpen: false, isLost };
     this.schedule();
   };
 
   /** Clears the events and the counts. */
   clear(): void {
-    const { isOpen, scope } = this.view;
-    this.view = { ...EMPTY_VIEW, isOpen, scope };
+    const { isOpen, isLost, scope } = this.view;
+    this.view = { ...EMPTY_VIEW, isOpen, isLost, scope };
     this.pending = [];
     this.schedule();
   }

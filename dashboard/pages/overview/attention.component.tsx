@@ -4,10 +4,10 @@ import { NameLink } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Ago } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import { ProblemBadge } from './problem-badge.component.js';
+import { HealthBadge } from '../destinations/health-badge.component.js';
 
 const MEANINGS: Record<DestinationProblem['problem'], string> = {
-  down: 'its deliveries wait until one of them succeeds',
+  down: 'one delivery probes it, the others wait',
   failing: 'nothing was delivered lately',
   degraded: 'some attempts fail',
   late: 'deliveries are due and not sent',
@@ -43,7 +43,7 @@ function Problem({
   const { rateLimit } = pace;
   return (
     <li>
-      <ProblemBadge problem={problem} /> <NameLink of="destinations" name={destination} />:{' '}
+      <HealthBadge health={problem} /> <NameLink of="destinations" name={destination} />:{' '}
       {problem === 'limited' && rateLimit ? paceText({ ...pace, open, rateLimit }) : MEANINGS[problem]}
       {dueAt !== undefined && problem === 'late' && (
         <>
@@ -56,7 +56,8 @@ function Problem({
           Last error <Ago at={lastFailure.at} />: <PlainText value={errorOf(lastFailure)} max={120} />.{' '}
         </span>
       )}
-      {open > 0 && <a href={hrefOf('destinations', {}, destination)}>{open.toLocaleString()} to deliver</a>}{' '}
+      {open > 0 && <a href={hrefOf('destinations', {}, destination)}>{open.toLocaleString()} to deliver</a>}
+      {open > 0 && dead > 0 && ', '}
       {dead > 0 && <a href={hrefOf('dead', { destination })}>{dead.toLocaleString()} dead</a>}
     </li>
   );

@@ -4,9 +4,9 @@ import { NameLink } from '../../components/name-link.component.js';
 import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
+import { HealthBadge } from '../destinations/health-badge.component.js';
 import type { Attention, DestinationProblem } from '../../../lib/webhook-destination/admin/api/attention.routes.js';
 import type { Overview, OverviewDestination } from './overview.answer.js';
-import { ProblemBadge } from './problem-badge.component.js';
 
 interface CountsTableProps extends Pick<Overview, 'destinations' | 'others'> {
   attention: Attention | undefined;
@@ -58,9 +58,8 @@ interface StatusProps {
 }
 
 /** Says why a destination gets nothing, or what is wrong with it; renders nothing if all is well. */
-function Status({ of: { status, down }, problem = down ? 'down' : undefined }: StatusProps) {
-  if (status !== 'active') return <StateBadge state={status} />;
-  return problem ? <ProblemBadge problem={problem} /> : null;
+function Status({ of: { entry, down }, problem = down ? 'down' : undefined }: StatusProps) {
+  return entry ? <HealthBadge hold={entry} health={problem} /> : <StateBadge state="removed" />;
 }
 
 function toText(counts: Overview['counts']): string {

@@ -15,7 +15,7 @@ export function Funnel({ overview }: { overview: Overview }) {
     <>
       <Figures title={`Last ${recent.minutes} minutes`}>
         <Figure name="Received" note={toRate(received, recent.minutes)}>
-          <CountLink count={received} href={hrefOf('live')} />
+          <CountLink count={received} href={hrefOf('deliveries', { from })} />
         </Figure>
         <Figure name="Refused" note="with the reasons, by source" isBad={recent.rejected > 0}>
           <CountLink count={recent.rejected} href={hrefOf('sources')} />

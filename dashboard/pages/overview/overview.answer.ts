@@ -1,10 +1,11 @@
-import type { DestinationStatus } from '../../../lib/webhook-destination/admin/api/overview.routes.js';
 import type { CountsSummary, DestinationCounts } from '../../../lib/webhook-destination/observe/destination-counts.js';
+import type { Hold } from '../destinations/health-badge.component.js';
 import type { Counter, SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 
 /** A destination, with the number of its deliveries. */
 export interface OverviewDestination extends DestinationCounts {
-  status: DestinationStatus;
+  /** Undefined if the destination was removed. */
+  entry?: Hold;
 }
 
 /** Answer of `GET overview`. */

@@ -7,7 +7,7 @@ import { SelectField } from '../../components/field.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { HOUR, toSpans } from '../../components/span.util.js';
 import { type Column, Table } from '../../components/table.component.js';
-import { Duration, Time } from '../../components/time.component.js';
+import { Duration, Time, toDuration } from '../../components/time.component.js';
 import { replaceQuery } from '../../shell/hash.router.js';
 import type { SeriesPoint } from '../../../lib/webhook-destination/observe/relay-series.js';
 import type { Timeseries } from './overview.answer.js';
@@ -77,39 +77,45 @@ function Charts({ answer, length }: { answer: Timeseries; length: number }) {
   const counts = useMemo(() => toChartData(answer, metricsOf(COUNTS)), [answer]);
   const latencies = useMemo(() => toChartData(answer, metricsOf(LATENCIES)), [answer]);
   const spans = useMemo(() => toSpans(answer.points, length, addPoint), [answer, length]);
+  const span = useMemo(() => spanColumn(length), [length]);
   if (spans.length === 0) return <p class="muted">Nothing was received or sent in this time.</p>;
   return (
     <>
       <h3>Messages and deliveries</h3>
       <div class="chart-and-table">
-        <Chart title="messages and deliveries by the minute" lines={COUNTS} unit="" data={counts} />
+        <Chart title="messages and deliveries by the minute" lines={COUNTS} toText={toCountText} data={counts} />
         <Table
           caption="Messages and deliveries by time"
           rows={spans}
           keyOf={({ at }) => String(at)}
-          columns={[SPAN, ...COUNTS.map(({ metric, label }) => countColumn(metric, label.replace(' attempts', '')))]}
+          columns={[span, ...COUNTS.map(({ metric, label }) => countColumn(metric, label))]}
         />
       </div>
       <h3>Duration of attempts</h3>
       <div class="chart-and-table">
-        <Chart title="duration of attempts by the minute" lines={LATENCIES} unit="ms" data={latencies} />
+        <Chart title="duration of attempts by the minute" lines={LATENCIES} toText={toDuration} data={latencies} />
         <Table
           caption="Duration of attempts by time, in the slowest minute"
           rows={spans}
           keyOf={({ at }) => String(at)}
-          columns={[SPAN, ...LATENCIES.map(({ metric, label }) => latencyColumn(metric, label))]}
+          columns={[span, ...LATENCIES.map(({ metric, label }) => latencyColumn(metric, label))]}
         />
       </div>
     </>
   );
 }
 
+const toCountText = (count: number) => count.toLocaleString();
+
 const metricsOf = (lines: { metric: Metric }[]) => lines.map(({ metric }) => metric);
 
-const SPAN: Column<SeriesPoint> = {
-  title: 'From',
-  cell: ({ at }) => <Time at={at} look="minute" />,
-};
+/** @param length in ms; spans of hours reach back to another day */
+function spanColumn(length: number): Column<SeriesPoint> {
+  return {
+    title: `From, ${toDuration(length)} each`,
+    cell: ({ at }) => <Time at={at} look={length < HOUR ? 'minute' : 'hour'} />,
+  };
+}
 
 function countColumn(metric: Metric, title: string): Column<SeriesPoint> {
   return { title, isNumber: true, cell: ({ [metric]: count }) => (count ?? 0).toLocaleString() };

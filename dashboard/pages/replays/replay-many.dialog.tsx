@@ -83,14 +83,13 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
           {EFFECTS[state].map((text) => (
             <li key={text}>{text}</li>
           ))}
-          <li>If the number has changed by then, nothing is replayed.</li>
+          <li>If the number changes before you start the replay, nothing is replayed.</li>
         </ul>
         <TextField
           label="Deliveries per second"
           value={rate}
           onValue={setRate}
-          placeholder="as many as the relay takes"
-          hint="For many deliveries: receivers that were down may not take all of them at once."
+          hint="Empty: as many as the relay takes. Receivers that were down may not take all of them at once."
           error={isRateWrong ? toSentence(refusal) : undefined}
         />
         <Problem error={error} onRetry={more} />

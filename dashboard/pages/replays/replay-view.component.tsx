@@ -101,7 +101,7 @@ function Progress({ progress, from }: { progress: ReplayProgress; from: Replayab
           ['Ended', endedAt && <Time at={endedAt} />],
         ]}
       />
-      {state === 'cancelled' && left > 0 && <p>{REPLAY_WORDS[from].rest}</p>}
+      {(state === 'cancelled' || state === 'failed') && left > 0 && <p>{REPLAY_WORDS[from].rest}</p>}
       {error !== undefined && (
         <p class="warn-text">
           Error: <PlainText value={error} max={1_000} />

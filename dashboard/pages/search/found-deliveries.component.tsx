@@ -13,28 +13,29 @@ export interface FoundDeliveriesProps {
 
 /** Deliveries that have the text in one field. */
 export function FoundDeliveries({ query, deliveries, more }: FoundDeliveriesProps) {
-  const [[field, value] = ['', '']] = Object.entries(query);
-  const name = field.startsWith('field.') ? nameOfField(field) : nameOfField(field).toLowerCase();
+  const name = nameOfQuery(query);
   return (
     <section class="panel">
       <h2>
-        Deliveries by {name}: <PlainText value={value} max={80} />
+        Deliveries by {name}: <PlainText value={Object.values(query)[0]} max={80} />
       </h2>
-      {deliveries.length > 0 ? (
-        <Table
-          caption={`Deliveries by ${name}, the newest first`}
-          columns={DELIVERY_COLUMNS}
-          rows={deliveries}
-          keyOf={({ id }) => id}
-        />
-      ) : (
-        <p>None among the newest.</p>
-      )}
+      <Table
+        caption={`Deliveries by ${name}, the newest first`}
+        columns={DELIVERY_COLUMNS}
+        rows={deliveries}
+        keyOf={({ id }) => id}
+      />
       {more && (
         <p class="actions">
-          <a href={hrefOf('deliveries', query)}>{deliveries.length > 0 ? 'Show all' : `Search all by ${name}`}</a>
+          <a href={hrefOf('deliveries', query)}>Show all</a>
         </p>
       )}
     </section>
   );
+}
+
+/** Returns the name of the field that a query is about. */
+export function nameOfQuery(query: FoundDeliveriesProps['query']): string {
+  const [field = ''] = Object.keys(query);
+  return field.startsWith('field.') ? nameOfField(field) : nameOfField(field).toLowerCase();
 }

@@ -9,18 +9,24 @@ import { refusedCount } from './source.answer.js';
 /** Time between two readings, in ms. */
 const EVERY = 10_000;
 
-/** Says why a source may seem to send nothing. */
-export function NothingSeen() {
+const DAY = 86_400_000;
+
+/**
+ * Says why a source may seem to send nothing.
+ *
+ * @param since when it was created, in ms since the epoch
+ */
+export function NothingSeen({ since = 0 }: { since?: number | undefined }) {
   const { answer } = useAnswer(
     (signal, isPoll) => get<SourceFigures>('refusals/keyless', { signal, isPoll }),
     'keyless',
     EVERY,
   );
   if (!answer) return null;
-  const count = refusedCount(answer);
+  const count = (answer.lastSeenAt ?? 0) > since ? refusedCount(answer) : 0;
   return (
     <p class={count > 0 ? 'warn-text' : 'muted'}>
-      Nothing with its write key arrived in the last day.{' '}
+      Nothing with its write key arrived {since > Date.now() - DAY ? 'since it was created' : 'in the last day'}.{' '}
       {count === 0 ? (
         'No request was refused for an unknown write key either: its clients do not reach the relay, or record nothing.'
       ) : (

@@ -5,8 +5,8 @@ import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
-import { KeysetTable } from '../../components/table.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
+import { KeysetTable } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { RefusedTextDialog } from './refused-text.dialog.js';
 
@@ -28,6 +28,11 @@ export function RefusedList({ source, group: { code, field, sdk, count } }: Refu
     <>
       <h3>
         Messages refused with <code>{code}</code>
+        {sdk !== undefined && (
+          <>
+            , from <PlainText value={sdk} max={80} />
+          </>
+        )}
       </h3>
       <KeysetTable
         list={list}

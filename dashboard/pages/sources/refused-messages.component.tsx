@@ -9,7 +9,7 @@ import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
 import { Table } from '../../components/table.component.js';
 import { TimeAndAge } from '../../components/time.component.js';
-import { replaceQuery } from '../../shell/hash.router.js';
+import { hrefOf, replaceQuery } from '../../shell/hash.router.js';
 import { RefusedList } from './refused-list.component.js';
 import { ResubmitDialog } from './resubmit.dialog.js';
 
@@ -101,6 +101,11 @@ function Groups({ groups, shown, onResubmit }: GroupsProps) {
   );
 }
 
-function keyOf({ code, field, sdk }: RefusalGroup): string {
+function keyOf({ code, field, sdk }: Pick<RefusalGroup, 'code' | 'field' | 'sdk'>): string {
   return JSON.stringify([code, field, sdk]);
+}
+
+/** Returns the link to the refused messages of a source that have the same reason and SDK. */
+export function hrefOfRefusals(source: string, group: Parameters<typeof keyOf>[0]): string {
+  return hrefOf('sources', { refused: keyOf(group) }, source);
 }

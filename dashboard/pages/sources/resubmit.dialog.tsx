@@ -23,7 +23,8 @@ export function ResubmitDialog({ source, group, onResubmitted, onClose }: Resubm
   const resubmit = useChange(async () => {
     try {
       const body = { source, code, field, sdk, expected: count };
-      notify(toOutcome(await request<ResubmissionResult>('POST', 'refusals/resubmit', { body })));
+      const result = await request<ResubmissionResult>('POST', 'refusals/resubmit', { body });
+      notify(toOutcome(result), result.accepted > 0 ? 'done' : 'failed');
       onClose();
     } finally {
       onResubmitted();
@@ -39,12 +40,12 @@ export function ResubmitDialog({ source, group, onResubmitted, onClose }: Resubm
           ['SDK', <PlainText value={sdk} max={80} />],
         ]}
       />
-      <p>{named} will pass the rules of ingest again.</p>
+      <p>The rules of ingest will be applied again to {named}.</p>
       <ul class="bullets">
         <li>Those that are accepted now are routed as any other, and no longer listed here.</li>
         <li>The others stay, with their new reason.</li>
         <li>They keep their message ids and times.</li>
-        <li>If the number has changed by then, none is resubmitted.</li>
+        <li>If the number changes before you resubmit, none is resubmitted.</li>
       </ul>
       <Problem error={resubmit.error} />
       <ChangeActions isBusy={resubmit.isBusy} onClick={resubmit.run} onCancel={onClose}>

@@ -9,9 +9,11 @@ import { EmptyState } from '../../components/empty-state.component.js';
 import { NameLink } from '../../components/name-link.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { Problem } from '../../components/problem.component.js';
+import { StateBadge } from '../../components/state-badge.component.js';
 import { KeysetTable } from '../../components/table.component.js';
 import { Time } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
+import { whyNoEntries } from '../../shell/session.state.js';
 import type { SourceFigures } from '../../../lib/webhook-destination/observe/relay-series.js';
 import { CreateSourceDialog } from './create-source.dialog.js';
 import { Refusals } from './refusals.component.js';
@@ -30,23 +32,32 @@ export function SourceList() {
     <>
       <PageHeading title="Sources">
         <Button onClick={list.reload}>Refresh</Button>
-        <Button look="primary" changes onClick={() => setCreating(true)}>
+        <Button look="primary" changes disabledReason={whyNoEntries.value} onClick={() => setCreating(true)}>
           New source…
         </Button>
       </PageHeading>
+      {whyNoEntries.value && <p class="hint">{whyNoEntries.value}</p>}
       <KeysetTable
         list={list}
         caption="Sources"
         keyOf={({ name }) => name}
         empty={
           <EmptyState title="No sources yet.">
-            <p>Create one with “New source”: clients send messages with its write key.</p>
+            <p>{whyNoEntries.value ?? 'Create one with “New source”: clients send messages with its write key.'}</p>
           </EmptyState>
         }
         columns={[
-          { title: 'Name', cell: ({ name }) => <NameLink of="sources" name={name} max={80} /> },
+          {
+            title: 'Name',
+            cell: ({ name, fault }) => (
+              <>
+                <NameLink of="sources" name={name} max={80} />{' '}
+                {fault !== undefined && <StateBadge state="dead" label="not used" />}
+              </>
+            ),
+          },
           { title: 'Last seen', cell: ({ figures }) => <LastSeen {...figures} /> },
-          { title: 'Rate', isNumber: true, cell: ({ figures }) => toRate(rateOf(figures)) },
+          { title: 'Rate, last 20 min', isNumber: true, cell: ({ figures }) => toRate(rateOf(figures)) },
           { title: 'Accepted, last day', isNumber: true, cell: ({ figures }) => figures.accepted.toLocaleString() },
           {
             title: 'Refused, last day',

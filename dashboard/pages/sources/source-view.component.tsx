@@ -68,7 +68,7 @@ function Status({ source: { name, fault, figures, previousKeyUntil, createdAt, u
       <Facts
         facts={[
           ['Last seen', <LastSeen {...figures} />],
-          ['Rate', toRate(rateOf(figures))],
+          ['Rate, last 20 min', toRate(rateOf(figures))],
           ['Accepted, last day', figures.accepted.toLocaleString()],
           ['Repeated, last day', figures.duplicate.toLocaleString()],
           ['Refused, last day', refusedCount(figures).toLocaleString()],
@@ -77,7 +77,7 @@ function Status({ source: { name, fault, figures, previousKeyUntil, createdAt, u
           ['Changed', updatedAt && <Time at={updatedAt} />],
         ]}
       />
-      {figures.lastSeenAt === null && <NothingSeen />}
+      {figures.lastSeenAt === null && fault === undefined && <NothingSeen since={createdAt} />}
       <p>
         <a href={hrefOf('deliveries', { source: name })}>Deliveries of its messages</a>
       </p>

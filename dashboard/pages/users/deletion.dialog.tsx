@@ -11,6 +11,9 @@ import { isTypedAs, toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
 import { DeletionScope } from './deletion-scope.component.js';
 
+/** Maximum number of receivers that are named. */
+const MAX_NAMED = 10;
+
 export interface DeletionDialogProps {
   userId: string;
   onClose: () => void;
@@ -44,10 +47,14 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
     >
       <p>
         Deliveries of <strong class="plain-text">{toPlainText(userId, userId.length)}</strong> from the chosen sources
-        are removed from the queue, whatever their state, with bodies and attempts. This cannot be undone.
+        are removed from the queue, whatever their state, with bodies and attempts. So are the user's refused messages.
+        This cannot be undone.
       </p>
       <DeletionScope userId={userId} scope={sources} onScope={setSources} />
       {sources.length > 0 && <Receivers body={body} />}
+      {deletion.error && !deletion.error.field && (
+        <p class="warn-text">A part of the data may have been removed. Repeat the deletion.</p>
+      )}
       <TextField label="Type the id of the user to confirm" value={typed} isRequired onValue={setTyped} />
     </FormDialog>
   );
@@ -57,7 +64,8 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
 function Receivers({ body }: { body: object }) {
   const load = (signal: AbortSignal) => request<DeletionPreview>('POST', 'deletions/preview', { body, signal });
   const { answer, error, reload } = useAnswer(load, JSON.stringify(body));
-  const left = answer ? answer.notifications - answer.receivers.length : 0;
+  const shown = answer?.receivers.slice(0, MAX_NAMED) ?? [];
+  const left = answer ? answer.notifications - shown.length : 0;
   return (
     <div role="status">
       <Problem error={error} onRetry={reload} />
@@ -65,9 +73,11 @@ function Receivers({ body }: { body: object }) {
         <p>
           {answer.notifications === 0
             ? 'No destination is notified.'
-            : `${countOf(answer.notifications, 'destination is', 'destinations are')} notified: ${answer.receivers
+            : `${countOf(answer.notifications, 'destination is', 'destinations are')} notified: ${shown
                 .map((name) => toPlainText(name, 60))
                 .join(', ')}${left > 0 ? ` and ${left.toLocaleString()} more` : ''}.`}
+          {answer.leftOut > 0 &&
+            ` ${countOf(answer.leftOut, 'endpoint of a tenant is', 'endpoints of tenants are')} not: choose the sources of the tenant to notify them.`}
         </p>
       )}
     </div>

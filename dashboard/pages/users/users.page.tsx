@@ -40,13 +40,7 @@ function UserForm({ userId, onSame }: { userId: string; onSame: () => void }) {
   const show = () => (draft === userId ? onSame() : goTo(hrefOf('users', { userId: draft })));
   return (
     <Form class="panel user-form" role="search" onSubmit={show}>
-      <TextField
-        label="User id"
-        placeholder="The exact userId of the messages"
-        value={draft}
-        isRequired
-        onValue={setDraft}
-      />
+      <TextField label="User id" placeholder="the exact userId" value={draft} isRequired onValue={setDraft} />
       <Button type="submit" look="primary">
         Show
       </Button>

@@ -12,9 +12,6 @@ import type { LiveFeed } from '../live/live.feed.js';
 import type { AdminProcess, AdminRelay } from './admin-services.interface.js';
 import { type ApiRoute, readRoute } from './api.route.js';
 
-/** Whether a destination is sent deliveries; `removed` if it only has old ones. */
-export type DestinationStatus = 'active' | 'paused' | 'disabled' | 'removed';
-
 /** Period of the overview's rates, in ms. */
 const RECENT = 5 * 60_000;
 
@@ -47,7 +44,7 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
         const destinations = await Promise.all(
           summary.destinations.map(async (row) => ({
             ...row,
-            status: statusOf(await relay.destinations.get(row.destination)),
+            entry: holdOf(await relay.destinations.get(row.destination)),
           })),
         );
         const { queued = 0, delivering = 0, waiting = 0 } = summary.counts;
@@ -82,11 +79,9 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
   ];
 }
 
-function statusOf(entry: DestinationEntry | undefined): DestinationStatus {
-  if (!entry) return 'removed';
-  const { enabled, paused, disabled } = entry;
-  if (paused || disabled?.reason === 'paused') return 'paused';
-  return enabled && !disabled ? 'active' : 'disabled';
+/** Returns what decides whether a destination is sent deliveries; undefined if it was removed. */
+function holdOf(entry: DestinationEntry | undefined) {
+  return entry && { enabled: entry.enabled, paused: entry.paused, disabled: entry.disabled, fault: entry.fault };
 }
 
 /** Route of the metrics, in the text format of Prometheus. */
