@@ -134,7 +134,7 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
 
   it('finds the receiver that made latency rise, with 1 click and the order', async () => {
     const slow = createServer((request, response) => {
-      request.resume().on('end', () => void sleep(400).then(() => response.end()));
+      request.resume().on('end', () => void sleep(1_500).then(() => response.end()));
     });
     await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
     afterwards(() => new Promise((resolve) => slow.close(resolve)));
