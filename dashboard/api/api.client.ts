@@ -26,7 +26,7 @@ const MAYBE_DONE = 'the relay did not answer, but may have received the request;
 
 let onUnauthorized: () => Promise<void> | undefined = () => undefined;
 
-/** Sets the listener for answers that end the session. It returns a promise of the next sign-in, unless there was no session. */
+/** Sets the listener for answers that end the session. It returns a promise of the next sign-in if there was one. */
 export function whenUnauthorized(listener: typeof onUnauthorized): void {
   onUnauthorized = listener;
 }

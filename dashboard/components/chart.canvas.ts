@@ -46,7 +46,7 @@ export function drawChart(
           stroke: () => colourOf(element, colour),
           width: 1.5,
           ...(dash && { dash }),
-          points: { show: hasGaps, size: 5 }, // a value between two gaps has no line
+          points: { show: hasGaps, size: 5, filter: lonelyPoints },
           value: (_plot: uPlot, value: number | null, _line: number, index: number | null) =>
             index === null ? '' : toText(value),
         })),
@@ -64,6 +64,14 @@ export function drawChart(
       plot.destroy();
     },
   };
+}
+
+/** Returns the indices of values between two gaps, which have no line. */
+function lonelyPoints({ data }: uPlot, line: number): number[] {
+  const values = data[line]!;
+  return [...values.keys()].filter((index) => {
+    return values[index] != null && values[index - 1] == null && values[index + 1] == null;
+  });
 }
 
 /** @param time in s, the unit of uPlot */

@@ -20,11 +20,16 @@ export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   return (
     <div class="field">
-      <label for={id}>{label}</label>
+      <label for={id}>{breakable(label)}</label>
       {children({ id, 'aria-describedby': idsOfNotes(id, { hint, error }), 'aria-invalid': error !== undefined })}
       <FieldNotes id={id} hint={hint} error={error} />
     </div>
   );
+}
+
+/** Lets the name of a message's field break after a dot rather than inside a word. */
+function breakable(label: string): ComponentChildren {
+  return label.split(/(?<=\.)/).map((part) => [part, <wbr />]);
 }
 
 export interface TextFieldProps extends Omit<FieldProps, 'children'> {

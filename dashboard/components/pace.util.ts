@@ -11,7 +11,7 @@ export interface Pace {
   rateLimit: { requests: number; per: number };
 }
 
-/** Says how fast a backlog is sent at the rate limit, and when all is sent: `sending at its rate limit, 60 deliveries a minute; …`. */
+/** Says how fast a backlog is sent: `sending at its rate limit, 60 deliveries a minute; all are sent by about 14:05`. */
 export function paceText({ open, perMinute, urls, rateLimit }: Pace): string {
   // The limit is that of each process; and what was measured includes minutes in which less was due.
   const rate = Math.max(perMinute, ((rateLimit.requests / urls) * 60_000) / rateLimit.per);

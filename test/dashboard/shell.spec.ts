@@ -148,7 +148,10 @@ const heading = (page: Page, name: string) => page.getByRole('heading', { level:
     const page = await visit(`${host}/relay/`, { token: null, cookies: { shop: 'ann' } });
     await heading(page, 'Overview').waitFor();
     isAllowed = false;
+    // The page that is not loaded asks for the session once more; an answer of 200 would need no click.
+    const refused = page.waitForResponse((answer) => answer.url().endsWith('/api/session') && answer.status() === 403);
     await page.evaluate("location.hash = '#/explain'");
+    await refused;
     await page.getByText('Your session has ended. Sign in to the application again, then try again.').waitFor();
     isAllowed = true;
     await page.getByRole('button', { name: 'Try again' }).click();

@@ -68,7 +68,7 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
             {isFiltered ? (
               <a href={hrefOf('destinations')}>Show all destinations</a>
             ) : (
-              <p>{whyNoEntries.value ?? 'Create one with “New destination”: a receiver, and the messages it gets.'}</p>
+              !whyNoEntries.value && <p>Create one with “New destination”: a receiver, and the messages it gets.</p>
             )}
           </EmptyState>
         }

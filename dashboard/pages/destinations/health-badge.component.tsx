@@ -17,7 +17,7 @@ const HEALTH = {
 } as const;
 
 /** Why a destination is sent nothing, with the state whose badge has the right colour; undefined if it is. */
-function holdOf({ fault, enabled, paused, disabled }: Hold): readonly [word: string, look: string] | undefined {
+function wordOf({ fault, enabled, paused, disabled }: Hold): readonly [word: string, look: string] | undefined {
   if (fault !== undefined) return ['not used', 'dead'];
   if (disabled?.reason === 'paused') return ['paused by its tenant', 'waiting'];
   if (disabled) return ['endpoint disabled', 'dead'];
@@ -34,7 +34,7 @@ export interface HealthBadgeProps {
 
 /** Why a destination is sent nothing or, if it is, its health. */
 export function HealthBadge({ hold, health }: HealthBadgeProps) {
-  const [word, look] = (hold && holdOf(hold)) ?? (health ? HEALTH[health] : []);
+  const [word, look] = (hold && wordOf(hold)) ?? (health ? HEALTH[health] : []);
   return word === undefined ? null : <StateBadge state={look!} label={word} />;
 }
 

@@ -17,7 +17,11 @@ export function Funnel({ overview }: { overview: Overview }) {
         <Figure name="Received" note={toRate(received, recent.minutes)}>
           <CountLink count={received} href={hrefOf('deliveries', { from })} />
         </Figure>
-        <Figure name="Refused" note="with the reasons, by source" isBad={recent.rejected > 0}>
+        <Figure
+          name="Refused"
+          note={recent.rejected > 0 ? 'with the reasons, by source' : 'no reasons to show'}
+          isBad={recent.rejected > 0}
+        >
           <CountLink count={recent.rejected} href={hrefOf('sources')} />
         </Figure>
         <Figure name="Repeated" note="not sent again">

@@ -5,8 +5,8 @@ import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
-import { hrefOf } from '../../shell/hash.router.js';
 import { KeysetTable } from '../../components/table.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import { Time } from '../../components/time.component.js';
 import { RefusedTextDialog } from './refused-text.dialog.js';
 

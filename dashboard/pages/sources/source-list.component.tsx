@@ -43,7 +43,7 @@ export function SourceList() {
         keyOf={({ name }) => name}
         empty={
           <EmptyState title="No sources yet.">
-            <p>{whyNoEntries.value ?? 'Create one with “New source”: clients send messages with its write key.'}</p>
+            {!whyNoEntries.value && <p>Create one with “New source”: clients send messages with its write key.</p>}
           </EmptyState>
         }
         columns={[

@@ -16,14 +16,13 @@ export const PAGE_FIELDS = {
 /** Reads the query of a request. Each error names the field and its rule. */
 export class QueryReader {
   /**
-   * @param fields descriptions of the fields of the route, by name; undefined if it ignores its query
+   * @param fields descriptions of the fields of the route, by name
    * @throws {RequestError} 400 for a field that the route does not have, or a field given twice
    */
   constructor(
     private readonly given: URLSearchParams,
-    fields: Record<string, string> | undefined,
+    fields: Record<string, string>,
   ) {
-    if (!fields) return;
     const known = Object.keys(fields);
     const names = [...given.keys()];
     for (const name of names) {

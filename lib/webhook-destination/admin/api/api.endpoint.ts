@@ -63,7 +63,7 @@ export class ApiEndpoint extends JsonEndpoint<ApiRoute> {
         caller,
         counted,
         params: found.params,
-        query: new QueryReader(query, found.route.query),
+        query: new QueryReader(query, found.route.query ?? {}),
         body: request.method === 'GET' ? {} : await readObject(request, caller === NOBODY ? SIGN_IN_BYTES : undefined),
         request,
         response,
@@ -84,7 +84,7 @@ export class ApiEndpoint extends JsonEndpoint<ApiRoute> {
       try {
         checkAccess(given.caller, route.access === 'write' ? 'write' : 'read');
         const audit = this.recorderOf(given.request, subject);
-        const reader = new QueryReader(query, route.query);
+        const reader = new QueryReader(query, route.query ?? {});
         return await route.handle({ ...given, params, query: reader, body, audit });
       } catch (error) {
         const refusal = toRefusal(error, this.logger, 'to the API');

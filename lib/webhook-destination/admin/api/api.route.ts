@@ -37,7 +37,7 @@ export interface ApiRequest {
   audit: (entry: Omit<AuditEntry, 'at' | 'by' | 'user' | 'address'>) => void;
 }
 
-/** A route of the API. Its path is below `/relay/api`; without `query`, the query is ignored. */
+/** A route of the API. Its path is below `/relay/api`; without `query`, its query must be empty. */
 export interface ApiRoute extends JsonRoute {
   /** Access that the caller needs; `'anyone'` for the routes that sign in and out. */
   access: AdminAccess | 'anyone';
@@ -50,7 +50,7 @@ export function readRoute(
   path: string,
   summary: string,
   handle: ApiRoute['handle'],
-  query: ApiRoute['query'] = {},
+  query?: ApiRoute['query'],
 ): ApiRoute {
   return { method: 'GET', path, access: 'read', summary, handle, query };
 }
@@ -63,5 +63,5 @@ export function changeRoute(
   handle: ApiRoute['handle'],
   schema: Schema | undefined = method === 'DELETE' ? undefined : { type: 'object' },
 ): ApiRoute {
-  return { method, path, access: 'write', summary, handle, schema, query: {} };
+  return { method, path, access: 'write', summary, handle, schema };
 }

@@ -44,7 +44,7 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
         const destinations = await Promise.all(
           summary.destinations.map(async (row) => ({
             ...row,
-            entry: holdOf(await relay.destinations.get(row.destination)),
+            entry: statusOf(await relay.destinations.get(row.destination)),
           })),
         );
         const { queued = 0, delivering = 0, waiting = 0 } = summary.counts;
@@ -80,7 +80,7 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
 }
 
 /** Returns what decides whether a destination is sent deliveries; undefined if it was removed. */
-function holdOf(entry: DestinationEntry | undefined) {
+function statusOf(entry: DestinationEntry | undefined) {
   return entry && { enabled: entry.enabled, paused: entry.paused, disabled: entry.disabled, fault: entry.fault };
 }
 
