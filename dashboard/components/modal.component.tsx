@@ -22,6 +22,8 @@ export function Modal({ title, children, isBusy = false, isOpaque = false, onClo
     const element = dialog.current!;
     const before = document.activeElement;
     element.showModal();
+    // Not a link before it: the Enter key would leave the page.
+    element.querySelector<HTMLElement>('input, select, textarea, button')?.focus();
     const onClosed = onShown?.(element, before);
     return () => {
       element.close();

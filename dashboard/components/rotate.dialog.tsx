@@ -47,7 +47,7 @@ export function RotateDialog({ kind, name, overlaps, onRotated, onClose }: Rotat
         value={hours}
         onValue={setHours}
         hint={`The current ${noun} stays valid for this long. 0 revokes it at once.`}
-        error={byField.overlap}
+        error={byField.overlap && 'Must be a number of hours from 0 to 8,760 (365 days).'}
       />
       <TextField
         label={`New ${noun}`}

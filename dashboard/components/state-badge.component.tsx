@@ -21,7 +21,6 @@ const LOOKS: Record<string, string> = {
   rejected: 'bad',
   down: 'bad',
   running: 'active',
-  done: 'good',
   cancelled: 'warn',
   failed: 'bad',
   refused: 'warn',

@@ -79,7 +79,7 @@ const now = signal(Date.now());
 setInterval(() => document.hidden || (now.value = Date.now()), 5_000);
 
 /**
- * The distance of a time from now, such as `3 min ago` or `in 20 s`. Updated as time passes.
+ * The distance of a time from now, such as `3 min ago` or `in 3 h 59 min`. Updated as time passes.
  *
  * @param at ms since the epoch
  */
@@ -87,8 +87,9 @@ export function Ago({ at }: { at: number }) {
   const age = Math.max(now.value, Date.now()) - at;
   const first = AGES.find(([, length]) => Math.abs(age) >= length);
   if (!first) return <span>just now</span>;
-  const text = `${Math.floor(Math.abs(age) / first[1])} ${first[0]}`;
-  return <span class="number">{age > 0 ? `${text} ago` : `in ${text}`}</span>;
+  const text =
+    age > 0 ? `${Math.floor(age / first[1])} ${first[0]} ago` : `in ${toDuration(Math.ceil(-age / 1_000) * 1_000)}`;
+  return <span class="number">{text}</span>;
 }
 
 /** When something is, or was, due: `in 20 s`, `was due 20 s ago`. */

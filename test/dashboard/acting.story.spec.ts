@@ -9,6 +9,7 @@ import { withChromium } from '../sdks/support/chromium.js';
 import { Forwarder } from '../support/forwarder.js';
 import { platforms } from '../support/platforms.js';
 import { Receiver } from '../support/receiver.js';
+import { ScriptedReceiver, status } from '../support/scripted-receiver.js';
 import { redisStore } from '../support/services.js';
 import { sharedQueue } from '../support/shared-queue.js';
 import { waitFor } from '../support/wait-for.js';
@@ -91,7 +92,7 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     await button(page, 'Try 2 deliveries now').click();
     await page.getByText('2 of 2').waitFor();
     await receiver.received(7);
-    await link(page, 'All waiting deliveries').click();
+    await link(page, 'waiting').click();
     await page.getByText('No deliveries match.').waitFor();
     await page.goto(`${host}/relay/#/deliveries?state=delivered&userId=u1`);
     await button(page, 'Send all that match again…').click();
@@ -182,6 +183,25 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     const [queued] = await relay.deliveries({ state: 'queued' });
     await page.goto(`${host}/relay/#/deliveries/${queued!.id}`);
     await page.locator('.verdict + .warn-text').getByText(pace).waitFor();
+  });
+
+  it('sees until when a receiver wants no requests, and no pace of a backlog that is not sent', async () => {
+    const busy = await ScriptedReceiver.start(status(429, { 'Retry-After': '600' }));
+    afterwards(() => busy.stop());
+    const { page, relay, host } = await open(createAdapter(), {
+      options: { destinations: [{ name: 'crm', urls: [busy.url], rateLimit: { requests: 2, per: 60_000 } }] },
+      hash: '#/live',
+    });
+    await relay.accept('wk_shop', messages(12));
+    await waitFor(async () => (await relay.deliveries({ state: 'waiting' })).length > 0);
+    const held = /asked for no requests.*\(Retry-After\)/;
+    await page.goto(`${host}/relay/#/destinations/crm`);
+    await page.getByText(held).waitFor();
+    await page.getByText('failing', { exact: true }).first().waitFor();
+    expect(await page.getByText('sending at its rate limit').count()).toBe(0);
+    const [queued] = await relay.deliveries({ state: 'queued' });
+    await page.goto(`${host}/relay/#/deliveries/${queued!.id}`);
+    await page.locator('.verdict + .warn-text').getByText(held).waitFor();
   });
 
   it('sees that figures are stale while the store is gone, and current once it is back', async () => {

@@ -328,7 +328,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await button(page, 'Rotate secret…').click();
     await page.getByLabel('Overlap, in hours').fill('-1');
     await button(page, 'Rotate').click();
-    await page.getByText('Must be a whole number of milliseconds from 0 to 31536000000 (365 days).').waitFor();
+    await page.getByText('Must be a number of hours from 0 to 8,760 (365 days).').waitFor();
     await page.getByLabel('Overlap, in hours').fill('2');
     await button(page, 'Rotate').click();
     const rotated = await page.getByRole('dialog', { name: 'New secret' }).locator('code').textContent();

@@ -84,9 +84,14 @@ const facts = (page: Page) => page.getByRole('region', { name: 'Acceptance' });
     await relay.accept('wk_shop', [message]);
     await receiver.received(1);
     await explain(page, message);
-    await page.getByText('0 destinations get it; 1 got a message with this id before', { exact: true }).waitFor();
+    await page.getByText('0 destinations get it; 1 has a message with this id already', { exact: true }).waitFor();
     const summary = page.locator('summary').filter({ hasText: 'Webhooks' });
     expect(await summary.innerText()).toContain('not sent again');
+    await page.getByRole('link', { name: 'the delivery with this message id' }).click();
+    await page.getByText('1 shown (all)').waitFor();
+    await page.goBack();
+    await facts(page).getByText('m1', { exact: true }).waitFor();
+    expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe(JSON.stringify(message));
     await explain(page, { ...message, messageId: 'm2' });
     await page.getByText('1 destination gets it', { exact: true }).waitFor();
   });
@@ -120,6 +125,7 @@ const facts = (page: Page) => page.getByRole('region', { name: 'Acceptance' });
     const { page } = await open(createAdapter(), { hash: '#/explain' });
     const field = page.getByLabel('Message', { exact: true });
     for (const [text, fault, selected] of [
+      [' ', 'Enter a message.', ''],
       ['{\n  "type": "track",\n}', 'a name in double quotes was expected (line 3, column 1).', '}'],
       ['{\n  "type": }', 'a value was expected (line 2, column 11).', '  "type": }'],
       ['{ "type": "track"\n', 'The JSON ends too early: a comma or } was expected (line 2, column 1).', ''],

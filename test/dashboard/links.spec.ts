@@ -49,7 +49,7 @@ const DEAD_ENDS = `(() => {
     expect(await page.evaluate(DEAD_ENDS)).toEqual([]);
 
     const [{ id } = { id: '' }] = await relay.deliveries({ destination: 'crm-one' });
-    const query = { state: 'dead', destination: 'crm-two' };
+    const query = { state: 'dead', destination: 'crm-two', userId: 'customer-77', source: 'web-shop' };
     const { answer: replay } = await json('POST', 'replays', { body: { query, expected: 1 } });
     await waitFor(async () => (await json('GET', `replays/${replay.id}`)).answer.state === 'done');
     await json('POST', 'deletions', { body: { userId: 'customer-78', sources: ['web-shop'] } });
@@ -63,7 +63,7 @@ const DEAD_ENDS = `(() => {
       deliveries: 'shown (all)',
       [`deliveries/${id}`]: 'What happened',
       dead: 'counted (all)',
-      [`dead/replays/${replay.id}?destination=crm-two&userId=customer-77&source=web-shop`]: 'Replayed deliveries',
+      [`deliveries/replays/${replay.id}`]: 'Deliveries that were dead',
       destinations: 'shown (all)',
       'destinations/crm-one': 'Options',
       sources: 'shown (all)',

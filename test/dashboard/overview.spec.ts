@@ -70,6 +70,10 @@ const figure = (page: Page, name: string) =>
       await page.getByRole('region', { name: 'Messages and deliveries by time' }).getByText('21').first().waitFor();
       expect(await page.getByText(HOSTILE.replace('\u202e', '\\u202e').replace('\u2066', '\\u2066')).count()).toBe(3);
       await expectGoodLook(page, 'overview');
+      await page.setViewportSize({ width: 1280, height: 900 });
+      const hidden = `Math.max(...[...document.querySelectorAll('.chart-and-table .table-frame')].map(
+        (frame) => frame.scrollWidth - frame.clientWidth))`;
+      await waitFor(async () => (await page.evaluate(hidden)) === 0);
       const links = page.getByRole('table', { name: 'Deliveries by destination and state' }).getByRole('link');
       const hrefs = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));
       expect(hrefs).toContain('#/deliveries?state=delivered&destination=crm');

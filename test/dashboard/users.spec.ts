@@ -83,7 +83,7 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
 
   it('are deleted from the chosen sources alone, whose receivers are named before', async () => {
     const url = 'http://127.0.0.1:9/';
-    const { page, relay, find } = await open(createAdapter(), {
+    const { page, relay, find, host } = await open(createAdapter(), {
       hash: '#/users?userId=u1',
       options: {
         sources: ['a', 'b', 'c'].map((name) => ({ name, writeKey: `wk_${name}` })),
@@ -91,6 +91,7 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
           { name: 'crm of a', urls: [url], sources: ['a'] },
           { name: 'crm of b', urls: [url], sources: ['b'] },
           { name: 'warehouse', urls: [url] },
+          { name: 'newsletter', urls: [url], sources: ['c'], enabled: false },
         ],
       },
     });
@@ -106,8 +107,10 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     expect(await confirm.getAttribute('title')).toBe('Choose a source first.');
     await dialog.getByLabel('All sources').check();
     await dialog.getByText('3 destinations are notified: ').waitFor();
+    await dialog.getByText('newsletter is disabled, and not notified, now or later.').waitFor();
     await dialog.getByLabel('a: 4 deliveries').check();
     await dialog.getByText(/^2 destinations are notified: .*crm of a/).waitFor();
+    expect(await dialog.getByText('newsletter').count()).toBe(0);
     await expectGoodLook(page, 'user-deletion-scope');
     await confirm.click();
     await page.getByText('4 deliveries deleted, 2 delete notifications queued.').waitFor();
@@ -115,6 +118,9 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     expect(left).toEqual(['m3', 'm3']);
     const notices = (await find('type=delete')) as unknown as { destination: string }[];
     expect(notices.map(({ destination }) => destination).sort()).toEqual(['crm of a', 'warehouse']);
+    const { id } = await relay.requestDeletion({ userId: 'u1' });
+    await page.goto(`${host}/relay/#/activity/${id}`);
+    await page.getByText('Not told, because disabled: newsletter.').waitFor();
   });
 
   it('says why a deletion failed, and stays open', async () => {

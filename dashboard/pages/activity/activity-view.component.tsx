@@ -20,13 +20,11 @@ export function ActivityView({ id }: { id: string }) {
   } = useAnswer((signal) => get<WholeEntry>(`activity/${encodeURIComponent(id)}`, { signal }), id);
   return (
     <>
-      <PageHeading title={entry?.action ?? 'Activity'} />
+      <PageHeading title={entry?.action ?? 'Activity'}>
+        <a href={hrefOf('activity')}>All activity</a>
+      </PageHeading>
       <Problem error={error} onRetry={reload} />
-      {error?.status === 404 && (
-        <p>
-          Entries are kept for 90 days. <a href={hrefOf('activity')}>All activity</a>
-        </p>
-      )}
+      {error?.status === 404 && <p>Entries are kept for 90 days.</p>}
       {entry && <Entry entry={entry} />}
       {entry?.deletion && <DeletionProof entry={entry} deletion={entry.deletion} />}
       {entry?.details && <JsonView text={JSON.stringify(entry.details)} name="Details" />}

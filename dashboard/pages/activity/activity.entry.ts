@@ -15,8 +15,8 @@ const PAGES: [start: string, page: string, ...rest: string[]][] = [
   ['destination', 'destinations'],
   ['endpoint.', 'destinations'],
   ['source', 'sources'],
-  ['deliveries.replay', 'dead', 'replays'],
-  ['replays', 'dead', 'replays'],
+  ['deliveries.replay', 'deliveries', 'replays'],
+  ['replays', 'deliveries', 'replays'],
   ['deliver', 'deliveries'],
   ['user.delete', 'activity'],
 ];

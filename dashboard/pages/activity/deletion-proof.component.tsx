@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 
 import type { DeletionProof as Proof } from '../../../lib/webhook-destination/observe/audit.log.js';
-import { NameLink } from '../../components/name-link.component.js';
+import { NameLink, type NameLinkProps } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Table } from '../../components/table.component.js';
@@ -22,13 +22,7 @@ export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { 
           {!deletion.sources
             ? 'The deletion was of all sources'
             : `The deletion was limited to the ${deletion.sources.length === 1 ? 'source' : 'sources'} `}
-          {deletion.sources?.map((name, index) => (
-            <Fragment key={name}>
-              {index > 0 && ', '}
-              <NameLink of="sources" name={name} max={80} />
-            </Fragment>
-          ))}
-          .
+          {deletion.sources && <Names of="sources" names={deletion.sources} />}.
         </p>
         {result === 'failed' && (
           <p class="warn-text">It failed, and may have removed only a part of the data. It has to be repeated.</p>
@@ -66,9 +60,23 @@ export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { 
             ]}
           />
         )}
+        {deletion.disabled.length > 0 && (
+          <p>
+            Not told, because disabled: <Names of="destinations" names={deletion.disabled} />.
+          </p>
+        )}
       </section>
     </>
   );
+}
+
+function Names({ of, names }: Pick<NameLinkProps, 'of'> & { names: string[] }) {
+  return names.map((name, index) => (
+    <Fragment key={name}>
+      {index > 0 && ', '}
+      <NameLink of={of} name={name} max={80} />
+    </Fragment>
+  ));
 }
 
 function Answer({ receipt: { delivered, dead, status, reason }, count }: { receipt: Receipt; count: number }) {

@@ -34,7 +34,7 @@ export function DeliverySearch({ query }: { query: URLSearchParams }) {
         )}
       </PageHeading>
       <FilterForm page="deliveries" filter={filter} list={list} />
-      {typeof list.deliveredSince === 'number' && (
+      {typeof list.deliveredSince === 'number' && (given ?? 'delivered') === 'delivered' && (
         <p class="hint">
           Delivered messages{filter.destination !== undefined && ' of this destination'} are kept since{' '}
           <Time at={list.deliveredSince} />.

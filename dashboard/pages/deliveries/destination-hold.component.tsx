@@ -2,7 +2,7 @@ import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { countOf } from '../../components/count.util.js';
 import { paceText } from '../../components/pace.util.js';
-import { toDuration } from '../../components/time.component.js';
+import { toDuration, toMinute } from '../../components/time.component.js';
 import { type Destination, isAtLimit, openOf } from '../destinations/destination.answer.js';
 
 /** Time between two readings of the destination, in ms. */
@@ -24,6 +24,8 @@ function whyHeld({ enabled, paused, disabled, rateLimit, urls, figures }: Destin
   if (disabled) return 'The endpoint is disabled: the delivery becomes dead without an attempt.';
   if (!enabled) return 'The destination is disabled: the delivery waits until it is enabled.';
   if (paused) return 'The destination is paused: the delivery waits until it is resumed.';
+  if (figures.heldUntil !== undefined)
+    return `The receiver asked for no requests until ${toMinute(figures.heldUntil)} (Retry-After): its deliveries wait.`;
   if (figures.down)
     return 'The destination is down: one delivery probes it, and the others wait for a probe that succeeds, or for the end of their retry window.';
   if (rateLimit && isAtLimit({ rateLimit, figures })) {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 import { toSentence } from '../../api/api.error.js';
 import type { Keyset } from '../../api/keyset.hook.js';
@@ -42,16 +42,16 @@ export interface FilterFormProps {
 
 /** Form for a search; an error is shown at its field. The search is part of the hash, so it can be shared as a link. */
 export function FilterForm({ page, filter, list: { error, reload } }: FilterFormProps) {
-  const [draft, setDraft] = useState(filter);
-  const form = useRef<HTMLFormElement>(null);
   const key = JSON.stringify(filter);
-  useEffect(() => setDraft(filter), [key]);
+  const [typed, setTyped] = useState({ key, fields: filter });
+  const draft = typed.key === key ? typed.fields : filter; // those typed for another search are given up
+  const form = useRef<HTMLFormElement>(null);
 
   const field = (name: string, label: string) => ({
     label,
     value: draft[name] ?? '',
     error: error?.field === name ? toSentence(error) : undefined,
-    onValue: (value: string) => setDraft({ ...draft, [name]: value }),
+    onValue: (value: string) => setTyped({ key, fields: { ...draft, [name]: value } }),
   });
   const time = (name: string, label: string) => ({
     ...field(name, label),

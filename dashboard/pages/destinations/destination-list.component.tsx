@@ -167,7 +167,10 @@ function Filters(before: { name: string; field: string; value: string; sort: str
       <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" isRequired={value !== ''} />
       <TextField label="Metadata value" value={value} onValue={setValue} isRequired={field !== ''} />
       <div class="actions">
-        <Button type="submit">Search</Button>
+        <Button type="submit" look="primary">
+          Search
+        </Button>
+        {(before.name !== '' || before.field !== '') && <a href={hrefOf('destinations', { sort })}>Clear</a>}
       </div>
     </Form>
   );

@@ -39,6 +39,12 @@ export function DestinationStatus({ destination }: { destination: Destination })
             'Backlog',
             rateLimit && isActiveAtLimit(destination) ? paceOf(destination, rateLimit, urls.length) : undefined,
           ],
+          [
+            'Held',
+            figures.heldUntil && (
+              <>until {<Time at={figures.heldUntil} />}: the receiver asked for no requests (Retry-After)</>
+            ),
+          ],
           ['Circuit', figures.down ? <OpenCircuit /> : 'closed'],
           ...DELIVERY_STATES.map(([state, title]): Fact => [
             title,
@@ -62,7 +68,7 @@ export function DestinationStatus({ destination }: { destination: Destination })
 }
 
 function isActiveAtLimit(destination: Destination): boolean {
-  return destination.enabled && !destination.paused && !destination.figures.down && isAtLimit(destination);
+  return destination.enabled && !destination.paused && isAtLimit(destination);
 }
 
 function paceOf({ figures: { counts, perMinute } }: Destination, rateLimit: Pace['rateLimit'], urls: number): string {

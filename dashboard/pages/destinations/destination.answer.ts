@@ -11,7 +11,9 @@ export function openOf({ queued = 0, delivering = 0, waiting = 0 }: DestinationF
   return queued + delivering + waiting;
 }
 
-/** Whether the rate limit holds back a backlog: more is due than it lets through at once. */
+/** Whether the rate limit, and nothing else, holds back a backlog: more is due than it lets through at once. */
 export function isAtLimit({ rateLimit, figures }: Pick<Destination, 'rateLimit' | 'figures'>): boolean {
-  return rateLimit !== undefined && (figures.counts.queued ?? 0) > rateLimit.requests;
+  const { counts, down, heldUntil, health } = figures;
+  const isHeld = down || heldUntil !== undefined || health === 'failing' || health === 'degraded';
+  return rateLimit !== undefined && !isHeld && (counts.queued ?? 0) > rateLimit.requests;
 }

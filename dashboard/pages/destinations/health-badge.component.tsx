@@ -40,8 +40,6 @@ export function HealthBadge({ hold, health }: HealthBadgeProps) {
 
 /** Returns the health of a destination that is sent its deliveries. */
 export function healthOf({ figures, rateLimit }: Destination): keyof typeof HEALTH {
-  const { down, health } = figures;
-  if (down) return 'down';
-  const isFailing = health === 'failing' || health === 'degraded';
-  return !isFailing && isAtLimit({ rateLimit, figures }) ? 'limited' : health;
+  if (figures.down) return 'down';
+  return isAtLimit({ rateLimit, figures }) ? 'limited' : figures.health;
 }

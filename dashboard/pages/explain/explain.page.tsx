@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 
 import type { Explanation } from '../../../lib/webhook-destination/message.explainer.js';
 import type { SourceEntry } from '../../../lib/webhook-destination/registry/registry-entry.interface.js';
@@ -12,6 +12,7 @@ import { Form } from '../../components/form.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
+import { keep, recall } from '../../shell/history-entry.state.js';
 import { ExplanationView, toSummary } from './explanation.component.js';
 import { findJsonFault } from './json.fault.js';
 
@@ -25,12 +26,23 @@ const EXAMPLE = `{
 /** Maximum number of sources to choose from. If there are more, the user types the name. */
 const MAX_SOURCES = 500;
 
+const KEY = 'explain';
+
+/** What Back shows again. */
+interface Kept {
+  text: string;
+  chosen: string;
+  explanation: Explanation | undefined;
+}
+
 /** Explains whether a message would be accepted, and where it would go. */
 export default function ExplainPage() {
-  const [text, setText] = useState(EXAMPLE);
-  const [chosen, setChosen] = useState('');
+  const [kept] = useState(() => recall<Kept>(KEY));
+  const [text, setText] = useState(kept?.text ?? EXAMPLE);
+  const [chosen, setChosen] = useState(kept?.chosen ?? '');
   const [fault, setFault] = useState<string>();
-  const [explanation, setExplanation] = useState<Explanation>();
+  const [explanation, setExplanation] = useState(kept?.explanation);
+  useEffect(() => keep(KEY, { text, chosen, explanation } satisfies Kept), [text, chosen, explanation]);
   const field = useRef<HTMLTextAreaElement>(null);
   const sources = useAnswer((signal) => getPortion<SourceEntry>('sources', { limit: MAX_SOURCES }, signal), 'sources');
   const names = sources.answer?.rows.map(({ name }) => name) ?? [];
@@ -103,6 +115,7 @@ export default function ExplainPage() {
 
 /** Checks a message before it is sent; undefined if there is no fault. */
 function findFault(text: string): { rule: string; line?: number } | undefined {
+  if (text.trim() === '') return { rule: 'Enter a message.' };
   const fault = findJsonFault(text);
   if (fault) return { rule: `${fault.message} (line ${fault.line}, column ${fault.column}).`, line: fault.line };
   if (text.trimStart().startsWith('{')) return undefined;

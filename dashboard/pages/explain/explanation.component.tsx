@@ -11,6 +11,7 @@ import { PlainText } from '../../components/plain-text.component.js';
 import { ROUTE_REASONS } from '../../components/route-reasons.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Unlisted } from '../../components/unlisted.component.js';
+import { hrefOf } from '../../shell/hash.router.js';
 
 /** Whether the message is accepted, and what each destination would be sent. */
 export function ExplanationView({ explanation }: { explanation: Explanation }) {
@@ -38,6 +39,7 @@ export function ExplanationView({ explanation }: { explanation: Explanation }) {
               key={destination.destination}
               explained={destination}
               body={body}
+              messageId={messageId}
               isOpenAtFirst={index === 0}
             />
           ))}
@@ -60,7 +62,8 @@ function toCount({ destinations, left }: Explanation): string {
   const isPart = left > 0 && destinations.every(({ selected }) => selected);
   const count = countOf(sent.length - repeated.length, 'destination gets it', 'destinations get it');
   const text = isPart ? `At least ${count}` : count;
-  return repeated.length === 0 ? text : `${text}; ${repeated.length} got a message with this id before`;
+  if (repeated.length === 0) return text;
+  return `${text}; ${countOf(repeated.length, 'has', 'have')} a message with this id already`;
 }
 
 const toText = (value: string | undefined) => (value ? <PlainText value={value} max={1_000} /> : undefined);
@@ -69,6 +72,7 @@ interface RequestViewProps {
   explained: DestinationExplanation;
   /** What destinations without a transform are sent. */
   body: string | undefined;
+  messageId: string | undefined;
 }
 
 interface DestinationViewProps extends RequestViewProps {
@@ -76,7 +80,8 @@ interface DestinationViewProps extends RequestViewProps {
 }
 
 /** Renders its content only while open, because 100 bodies would be slow. */
-function DestinationView({ explained, body, isOpenAtFirst }: DestinationViewProps) {
+function DestinationView({ isOpenAtFirst, ...view }: DestinationViewProps) {
+  const { explained } = view;
   const { destination, reason } = explained;
   const [isOpen, setOpen] = useState(isOpenAtFirst && explained.selected);
   return (
@@ -86,7 +91,7 @@ function DestinationView({ explained, body, isOpenAtFirst }: DestinationViewProp
         {reason && <span class="hint"> The destination {ROUTE_REASONS[reason]}.</span>}
         {explained.repeated && <span class="hint"> A message with this id has been accepted for it.</span>}
       </summary>
-      {isOpen && <RequestView explained={explained} body={body} />}
+      {isOpen && <RequestView {...view} />}
     </details>
   );
 }
@@ -102,7 +107,8 @@ function toBadge({ selected, repeated, hold, request }: DestinationExplanation):
     : { state: 'delivered', label: 'gets it' };
 }
 
-function RequestView({ explained: { destination, request, reason }, body }: RequestViewProps) {
+function RequestView({ explained, body, messageId }: RequestViewProps) {
+  const { destination, request, reason, repeated } = explained;
   const sent = request?.note === undefined ? (request?.body ?? body) : undefined;
   const link = <NameLink of="destinations" name={destination} max={200} />;
   if (!request) {
@@ -118,6 +124,12 @@ function RequestView({ explained: { destination, request, reason }, body }: Requ
         facts={[
           ['Destination', link],
           [request.urls.length === 1 ? 'URL' : 'URLs', <Urls urls={request.urls} />],
+          [
+            'Accepted before',
+            repeated && (
+              <a href={hrefOf('deliveries', { destination, messageId })}>the delivery with this message id</a>
+            ),
+          ],
           ['Not sent', toText(request.note)],
           ...headerFacts(request.headers, 2_000),
         ]}

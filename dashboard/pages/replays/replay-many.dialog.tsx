@@ -55,13 +55,12 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
     setRefusal(undefined);
     // Deliveries accepted after the count must not be replayed.
     const to = Math.max(0, ...rows.map(({ newest }) => newest ?? 0)) + 1;
-    const shown = { ...filter, to: String(to) };
-    const body = { query: { ...shown, state }, expected: count, ...(rate.trim() !== '' && { rate: Number(rate) }) };
+    const query = { ...filter, state, to: String(to) };
+    const body = { query, expected: count, ...(rate.trim() !== '' && { rate: Number(rate) }) };
     try {
       const { id } = await request<ReplayProgress>('POST', 'replays', { body });
       onClose();
-      if (state === 'dead') goTo(hrefOf('dead', shown, 'replays', id));
-      else goTo(hrefOf('deliveries', { ...shown, state }, 'replays', id));
+      goTo(hrefOf('deliveries', {}, 'replays', id));
     } catch (fault) {
       setRefusal(fault as ApiError);
       setBusy(false);

@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import type { ReplayProgress } from '../../../lib/webhook-destination/admin/api/replay.jobs.js';
-import type { ReplayableState } from '../../../lib/webhook-destination/queue/delivery.interface.js';
 import { get, path, request } from '../../api/api.client.js';
 import { toSentence } from '../../api/api.error.js';
 import { useAnswer } from '../../api/answer.hook.js';
@@ -14,7 +13,6 @@ import { Problem } from '../../components/problem.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { Time, toDuration } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
-import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
 import { FilterFacts } from './filter-facts.component.js';
 import { REPLAY_WORDS } from './replay-words.js';
 
@@ -23,16 +21,11 @@ const EVERY = 500;
 
 const SKIPPED = ': replayed or removed by someone else in the meantime';
 
-export interface ReplayViewProps {
-  id: string;
-  /** State that its deliveries had. */
-  state: ReplayableState;
-  /** Further fields of its deliveries. */
-  filter: DeliveryFilter;
-}
+/** States of deliveries after a replay. */
+const OUTCOMES = ['delivered', 'waiting', 'dead'] as const;
 
-/** Progress of a bulk replay. */
-export function ReplayView({ id, state: from, filter }: ReplayViewProps) {
+/** A bulk replay: its progress, and of which deliveries it is. */
+export function ReplayView({ id }: { id: string }) {
   const [isRunning, setRunning] = useState(true);
   const load = (signal: AbortSignal, isPoll: boolean) => get<ReplayProgress>(path`replays/${id}`, { signal, isPoll });
   const { answer, error, reload } = useAnswer(load, id, isRunning ? EVERY : undefined);
@@ -61,26 +54,33 @@ export function ReplayView({ id, state: from, filter }: ReplayViewProps) {
       {error?.code === 'replay_unknown' && (
         <p class="hint">A replay is known until the process that started it ends.</p>
       )}
-      {answer && <Progress progress={answer} from={from} />}
-      <section class="panel">
-        <h2>Replayed deliveries</h2>
-        <FilterFacts state={from} filter={filter} />
-        <p class="actions">
-          {/* A replayed delivery no longer has a reason. */}
-          <a href={hrefOf('deliveries', { ...filter, reason: undefined })}>See their current state</a>
-          {from === 'dead' ? (
-            <a href={hrefOf('dead')}>All dead deliveries</a>
-          ) : (
-            <a href={hrefOf('deliveries', { state: from })}>All {from} deliveries</a>
-          )}
-        </p>
-      </section>
+      {answer && <Progress progress={answer} />}
+      {answer && <Scope query={answer.query} />}
     </>
   );
 }
 
-function Progress({ progress, from }: { progress: ReplayProgress; from: ReplayableState }) {
-  const { state, total, done, left, skipped, rate, timeLeft, startedAt, endedAt, error } = progress;
+/** Which deliveries are replayed, with links to what became of them. */
+function Scope({ query: { state: from, ...filter } }: Pick<ReplayProgress, 'query'>) {
+  return (
+    <section class="panel">
+      <h2>Deliveries that were {from}</h2>
+      <FilterFacts state={from} filter={filter} />
+      <p class="actions">
+        What matches now, by state:
+        {OUTCOMES.map((state) => (
+          <a key={state} href={hrefOf('deliveries', { ...filter, reason: undefined, state })}>
+            {state === 'dead' && from === 'dead' ? 'dead again' : state}
+          </a>
+        ))}
+      </p>
+    </section>
+  );
+}
+
+function Progress({ progress }: { progress: ReplayProgress }) {
+  const { state, query, total, done, left, skipped, rate, timeLeft, startedAt, endedAt, error } = progress;
+  const words = REPLAY_WORDS[query.state];
   return (
     <section class="panel" aria-label="Progress">
       <progress max={Math.max(total, 1)} value={total === 0 ? 1 : total - left} aria-label="Replayed deliveries" />
@@ -92,7 +92,7 @@ function Progress({ progress, from }: { progress: ReplayProgress; from: Replayab
               <StateBadge state={state} />
             </span>,
           ],
-          ['Replayed', `${done.toLocaleString()} of ${total.toLocaleString()}`, 'number'],
+          [words.progress, `${done.toLocaleString()} of ${total.toLocaleString()}`, 'number'],
           ['Left', left.toLocaleString(), 'number'],
           ['Skipped', skipped.toLocaleString() + (skipped > 0 ? SKIPPED : ''), 'number'],
           ['Rate', rate === undefined ? 'as many as the relay takes' : `${rate.toLocaleString()} per second`, 'number'],
@@ -101,7 +101,7 @@ function Progress({ progress, from }: { progress: ReplayProgress; from: Replayab
           ['Ended', endedAt && <Time at={endedAt} />],
         ]}
       />
-      {(state === 'cancelled' || state === 'failed') && left > 0 && <p>{REPLAY_WORDS[from].rest}</p>}
+      {(state === 'cancelled' || state === 'failed') && left > 0 && <p>{words.rest}</p>}
       {error !== undefined && (
         <p class="warn-text">
           Error: <PlainText value={error} max={1_000} />

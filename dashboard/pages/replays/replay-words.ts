@@ -13,6 +13,8 @@ interface ReplayWords {
   start: (deliveries: string) => string;
   /** What will happen to a number of deliveries. */
   outcome: string;
+  /** Label of the number of deliveries for which it is done. */
+  progress: string;
   /** What happens to those that are left when it is cancelled. */
   rest: string;
 }
@@ -26,6 +28,7 @@ export const REPLAY_WORDS: Record<ReplayableState, ReplayWords> = {
     title: 'Replay dead deliveries?',
     start: (deliveries) => `Replay ${deliveries}`,
     outcome: 'will be sent again.',
+    progress: 'Queued again',
     rest: 'The remaining deliveries stay dead.',
   },
   delivered: {
@@ -36,6 +39,7 @@ export const REPLAY_WORDS: Record<ReplayableState, ReplayWords> = {
     title: 'Send delivered messages again?',
     start: (deliveries) => `Send ${deliveries} again`,
     outcome: 'will be sent again: receivers have got them already, and get them once more.',
+    progress: 'Queued again',
     rest: 'The remaining deliveries are not sent again.',
   },
   waiting: {
@@ -46,6 +50,7 @@ export const REPLAY_WORDS: Record<ReplayableState, ReplayWords> = {
     title: 'Try waiting deliveries now?',
     start: (deliveries) => `Try ${deliveries} now`,
     outcome: 'will be tried now.',
+    progress: 'Due now',
     rest: 'The remaining deliveries wait for their next attempt.',
   },
 };

@@ -8,8 +8,8 @@ export function FoundReplay({ replay: { id, state, done, total } }: { replay: Re
     <section class="panel">
       <h2>Replay</h2>
       <p>
-        <a href={hrefOf('dead', {}, 'replays', id)}>Replay of {total.toLocaleString()} deliveries</a>{' '}
-        <StateBadge state={state} /> {done.toLocaleString()} replayed
+        <a href={hrefOf('deliveries', {}, 'replays', id)}>Replay of {total.toLocaleString()} deliveries</a>{' '}
+        <StateBadge state={state} /> {done.toLocaleString()} queued again
       </p>
     </section>
   );

@@ -8,11 +8,14 @@ export interface Source extends SourceEntry {
 
 const MINUTE = 60_000;
 
-/** Returns the messages per minute, over the current point and the one before it. */
+/**
+ * Returns the messages per minute, over the time of two points until now. The oldest one that is in this time counts in
+ * part, so the rate of a source that has stopped never rises.
+ */
 export function rateOf({ interval, points }: SourceFigures, now = Date.now()): number {
-  const first = Math.floor(now / interval) * interval - interval;
-  const recent = points.filter(({ at }) => at >= first);
-  return (recent.reduce((sum, { accepted }) => sum + accepted, 0) * MINUTE) / (now - first);
+  const time = 2 * interval;
+  const partOf = (at: number) => Math.min(Math.max((at + interval - (now - time)) / interval, 0), 1);
+  return (points.reduce((sum, { at, accepted }) => sum + accepted * partOf(at), 0) * MINUTE) / time;
 }
 
 export function refusedCount({ refused }: SourceFigures): number {

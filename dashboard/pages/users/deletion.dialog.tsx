@@ -11,7 +11,7 @@ import { isTypedAs, toPlainText } from '../../components/plain-text.util.js';
 import { Problem } from '../../components/problem.component.js';
 import { DeletionScope } from './deletion-scope.component.js';
 
-/** Maximum number of receivers that are named. */
+/** Maximum number of destinations that are named. */
 const MAX_NAMED = 10;
 
 export interface DeletionDialogProps {
@@ -64,8 +64,6 @@ export function DeletionDialog({ userId, onClose, onDeleted }: DeletionDialogPro
 function Receivers({ body }: { body: object }) {
   const load = (signal: AbortSignal) => request<DeletionPreview>('POST', 'deletions/preview', { body, signal });
   const { answer, error, reload } = useAnswer(load, JSON.stringify(body));
-  const shown = answer?.receivers.slice(0, MAX_NAMED) ?? [];
-  const left = answer ? answer.notifications - shown.length : 0;
   return (
     <div role="status">
       <Problem error={error} onRetry={reload} />
@@ -73,15 +71,22 @@ function Receivers({ body }: { body: object }) {
         <p>
           {answer.notifications === 0
             ? 'No destination is notified.'
-            : `${countOf(answer.notifications, 'destination is', 'destinations are')} notified: ${shown
-                .map((name) => toPlainText(name, 60))
-                .join(', ')}${left > 0 ? ` and ${left.toLocaleString()} more` : ''}.`}
+            : `${countOf(answer.notifications, 'destination is', 'destinations are')} notified: ${toNames(answer.receivers, answer.notifications)}.`}
+          {answer.disabled.length > 0 &&
+            ` ${toNames(answer.disabled)} ${answer.disabled.length === 1 ? 'is' : 'are'} disabled, and not notified, now or later.`}
           {answer.leftOut > 0 &&
             ` ${countOf(answer.leftOut, 'endpoint of a tenant is', 'endpoints of tenants are')} not: choose the sources of the tenant to notify them.`}
         </p>
       )}
     </div>
   );
+}
+
+/** Returns the first names, and how many others there are. */
+function toNames(names: string[], total = names.length): string {
+  const shown = names.slice(0, MAX_NAMED).map((name) => toPlainText(name, 60));
+  const left = total - shown.length;
+  return shown.join(', ') + (left > 0 ? ` and ${left.toLocaleString()} more` : '');
 }
 
 function toOutcome({ purged, refused, notifications }: DeletionResult): string {

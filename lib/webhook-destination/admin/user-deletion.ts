@@ -42,12 +42,14 @@ export interface DeletionPreview {
   notifications: number;
   /** Number of endpoints of tenants that would not be notified, because no source is named. */
   leftOut: number;
+  /** Names of the disabled destinations, which would not be notified, at most 100. */
+  disabled: string[];
 }
 
 /** Records a deletion in the audit log. */
 export type RecordDeletion = (entry: Omit<AuditEntry, 'at' | 'by' | 'user' | 'address'>) => void;
 
-/** Maximum number of receivers that a preview names. */
+/** Maximum number of receivers, and of disabled destinations, that a preview names. */
 const MAX_RECEIVERS = 100;
 
 /** Removes the deliveries and refused messages of users, and sends delete notifications to the receivers. */
@@ -75,7 +77,8 @@ export class UserDeletion {
     let purged = new Map<string, number>();
     const notified = new Map<string, number>();
     const end = (details: object) => {
-      const deletion = { sources, purged: toRecord(purged), receivers: toRecord(notified) };
+      const disabled = this.disabledOf(sources).slice(0, MAX_NAMES);
+      const deletion = { sources, purged: toRecord(purged), receivers: toRecord(notified), disabled };
       record({ action: 'user.delete', target: id, userIds, details: { users: userIds.length, ...details }, deletion });
     };
     try {
@@ -106,7 +109,13 @@ export class UserDeletion {
       receivers: receivers.slice(0, MAX_RECEIVERS),
       notifications: receivers.length * userIds.length,
       leftOut: this.router.receiversOf(names, true).size - receivers.length,
+      disabled: this.disabledOf(sources).slice(0, MAX_RECEIVERS),
     };
+  }
+
+  /** @param sources undefined for all, and then without endpoints of tenants: the user may be another tenant's */
+  private disabledOf(sources: string[] | undefined): string[] {
+    return this.router.disabledOf(sources ?? this.sources.names, sources !== undefined);
   }
 
   /** @param notified gets the number of notices by destination */

@@ -19,7 +19,8 @@ export class CircuitBreaker {
   private lastProbe = 0;
   /** Number of the probe in progress; 0 if there is none. */
   private currentProbe = 0;
-  private pausedUntil = 0;
+  /** End of the pause that the receiver asked for, in ms since the epoch; it may have passed. */
+  pausedUntil = 0;
   /** When the circuit last opened, in ms since the epoch. */
   openedAt = 0;
 

@@ -88,6 +88,11 @@ export class DestinationLoop {
     return this.circuit.isOpen;
   }
 
+  /** Until when the receiver asked for no requests, in ms since the epoch; undefined if it does not ask now. */
+  get heldUntil(): number | undefined {
+    return this.circuit.isPaused(this.now()) ? this.circuit.pausedUntil : undefined;
+  }
+
   start(queue: Pick<DeliveryQueue, 'consume'>): void {
     this.queue = queue;
     this.lease(this.concurrency);

@@ -85,6 +85,11 @@ export class WebhookDispatcher {
     return Array.from(this.#loops, ([destination, { isDown }]) => ({ destination, isOpen: isDown }));
   }
 
+  /** Returns until when the receiver of a destination asked this process for no requests (`Retry-After`). */
+  heldUntil(name: string): number | undefined {
+    return this.#loops.get(name)?.heldUntil;
+  }
+
   /** Whether deliveries are sent to a destination: it is enabled, and not paused. */
   isActive(name: string): boolean {
     const destination = this.#destinations.get(name);

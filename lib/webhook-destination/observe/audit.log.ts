@@ -10,6 +10,8 @@ export interface DeletionProof {
   purged: Record<string, number>;
   /** Number of delete notifications by destination. */
   receivers: Record<string, number>;
+  /** Names of the destinations that were not notified because they were disabled. */
+  disabled: string[];
 }
 
 /** A sign-in, a deletion, or what a caller changed or was refused through an admin route or the portal. */

@@ -51,6 +51,8 @@ export class DestinationRouter {
   private readonly served = new Map<string, RoutedDestination[]>();
   /** The enabled destinations, by name. */
   private readonly destinations = new Map<string, RoutedDestination>();
+  /** The disabled destinations, by name. */
+  private readonly disabled = new Map<string, TenantRouting>();
   /** The enabled destinations by the sources they name; those without `sources` are under undefined. */
   private readonly wanting = new Map<string | undefined, Set<RoutedDestination>>();
 
@@ -62,7 +64,7 @@ export class DestinationRouter {
   put(options: TenantRouting): void {
     const { name, enabled, sources } = options;
     this.remove(name);
-    if (!enabled) return;
+    if (!enabled) return void this.disabled.set(name, options);
     const destination = toRouted(options);
     this.destinations.set(name, destination);
     for (const source of sources ?? [undefined]) {
@@ -75,6 +77,7 @@ export class DestinationRouter {
 
   /** Stops routing to a destination. */
   remove(name: string): void {
+    this.disabled.delete(name);
     const destination = this.destinations.get(name);
     if (!destination) return;
     this.destinations.delete(name);
@@ -130,6 +133,18 @@ export class DestinationRouter {
       }
     }
     return receivers;
+  }
+
+  /**
+   * Returns the names of the disabled destinations of these sources.
+   *
+   * @param withTenants as in {@link receiversOf}
+   */
+  disabledOf(sources: readonly string[], withTenants: boolean): string[] {
+    return [...this.disabled.values()]
+      .filter((destination) => destination.sources?.some((name) => sources.includes(name)) ?? true)
+      .filter(({ tenant }) => withTenants || tenant === undefined)
+      .map(({ name }) => name);
   }
 
   /**

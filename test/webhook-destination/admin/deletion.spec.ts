@@ -118,11 +118,17 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
   it('answers beforehand whom it would notify, and deletes nothing', async () => {
     await start();
     const preview = (body: object) => post(body, undefined, 'relay/api/deletions/preview');
-    expect((await preview({ userId: 'u1' })).answer).toEqual({ receivers: ['A', 'B'], notifications: 2, leftOut: 0 });
+    expect((await preview({ userId: 'u1' })).answer).toEqual({
+      receivers: ['A', 'B'],
+      notifications: 2,
+      leftOut: 0,
+      disabled: ['Off'],
+    });
     expect((await preview({ userId: 'u1', sources: ['app'] })).answer).toEqual({
       receivers: ['A'],
       notifications: 1,
       leftOut: 0,
+      disabled: ['Off'],
     });
     const unknown = await preview({ userId: 'u1', sources: ['app', 'none'] });
     const message = expect.stringContaining('"none" is none') as string;
@@ -139,8 +145,16 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
     });
     await relay.service.destinations.create({ name: 'hook', urls: [receiver.url], metadata: { tenant: 'acme' } });
     const preview = (body: object) => post(body, undefined, 'relay/api/deletions/preview');
-    expect((await preview({ userId: 'u1' })).answer).toEqual({ receivers: ['all'], notifications: 1, leftOut: 1 });
+    expect((await preview({ userId: 'u1' })).answer).toEqual({
+      receivers: ['all'],
+      notifications: 1,
+      leftOut: 1,
+      disabled: [],
+    });
     expect((await preview({ userId: 'u1', sources: ['acme'] })).answer).toMatchObject({ leftOut: 0, notifications: 2 });
+    await relay.service.destinations.update('hook', { enabled: false });
+    expect((await preview({ userId: 'u1' })).answer).toMatchObject({ leftOut: 0, disabled: [] });
+    expect((await preview({ userId: 'u1', sources: ['acme'] })).answer).toMatchObject({ disabled: ['hook'] });
   });
 
   it("purges the user's queued bodies and stored attempts, and nobody else's", async () => {

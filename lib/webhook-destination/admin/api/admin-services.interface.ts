@@ -37,7 +37,7 @@ export interface AdminProcess {
   readonly queue: Pick<DeliveryQueue, 'series' | 'refusals' | 'peers' | 'searched' | 'searches'>;
   readonly figures: QueueFigures;
   readonly registry: { readonly origin: EntryOrigin };
-  readonly dispatcher: { readonly downNames: string[] };
+  readonly dispatcher: { readonly downNames: string[]; heldUntil(name: string): number | undefined };
   readonly deletion: Pick<UserDeletion, 'preview' | 'request'>;
   readonly resubmission: { run(request: ResubmissionRequest): Promise<ResubmissionResult> };
   readonly explainer: { explainDelivery(record: DeliveryRecord): Promise<object> };

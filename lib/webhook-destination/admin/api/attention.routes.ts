@@ -92,7 +92,7 @@ export function attentionRoute(
 /** Returns what is wrong with a destination; undefined if nothing is, or if it is not meant to be sent anything. */
 function findProblem(
   { enabled, paused, disabled, rateLimit, urls }: DestinationEntry,
-  { down, health, perMinute }: DestinationFigures,
+  { down, heldUntil, health, perMinute }: DestinationFigures,
   dueAt: number | undefined,
 ): Omit<DestinationProblem, 'destination' | 'open' | 'dead'> | undefined {
   if (!enabled || paused || disabled) return undefined;
@@ -100,7 +100,7 @@ function findProblem(
   if (down) return { problem: 'down', ...pace };
   if (isBad(health)) return { problem: health, ...pace };
   if (dueAt === undefined || Date.now() - dueAt < LATE) return undefined;
-  return { problem: rateLimit ? 'limited' : 'late', dueAt, ...pace };
+  return { problem: rateLimit && heldUntil === undefined ? 'limited' : 'late', dueAt, ...pace };
 }
 
 function isBad(health: DestinationHealth): health is 'failing' | 'degraded' {

@@ -12,6 +12,8 @@ export interface DestinationFigures {
   counts: StateCounts;
   /** Whether this process has found the destination to be down. */
   down: boolean;
+  /** Until when its receiver asked this process for no requests (`Retry-After`), in ms since the epoch. */
+  heldUntil?: number | undefined;
   /** Outcomes of the last hour; `failed` counts attempts. */
   recent: { minutes: number; delivered: number; failed: number; dead: number };
   health: DestinationHealth;
@@ -76,6 +78,7 @@ export async function readDestinationFigures(
     return {
       counts: byName.get(name)?.counts ?? {},
       down: down.has(name),
+      heldUntil: own.dispatcher.heldUntil(name),
       recent: { minutes: RECENT / 60_000, ...sumOf(points, OUTCOMES) },
       health: healthOf(points),
       p50,

@@ -22,6 +22,8 @@ const MAX_JOBS = 100;
 /** A request for a bulk replay. */
 export interface ReplayRequest {
   search: DeliverySearch & { state: ReplayableState };
+  /** The search as the caller gave it, with its state. */
+  query: ReplayProgress['query'];
   /** Number of matching deliveries that the caller has seen. */
   expected: number;
   /** Deliveries replayed per second; undefined for as many as the queue takes. */
@@ -32,6 +34,8 @@ export interface ReplayRequest {
 export interface ReplayProgress {
   id: string;
   state: 'running' | 'done' | 'cancelled' | 'failed';
+  /** The deliveries that were searched for, as in `POST replays`, with the state that they had. */
+  query: Record<string, string> & { state: ReplayableState };
   /** Deliveries that matched at the start. */
   total: number;
   /** Deliveries replayed. */
@@ -75,7 +79,7 @@ export class ReplayJobs {
    * Starts a replay of the deliveries that match.
    * @throws {RequestError} 409, with nothing replayed, if a different number matches
    */
-  async start({ search, expected, rate }: ReplayRequest): Promise<ReplayProgress> {
+  async start({ search, query, expected, rate }: ReplayRequest): Promise<ReplayProgress> {
     const { state } = search;
     const ids = await this.search(search, expected + 1);
     if (ids.length !== expected) {
@@ -86,6 +90,7 @@ export class ReplayJobs {
     const progress: ReplayProgress = {
       id: randomUUID(),
       state: 'running',
+      query,
       total: ids.length,
       done: 0,
       left: ids.length,

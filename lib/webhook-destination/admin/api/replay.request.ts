@@ -10,6 +10,9 @@ import type { ReplayRequest } from './replay.jobs.js';
 /** Maximum number of deliveries in one replay. */
 const MAX_REPLAYED = 1_000_000;
 
+/** Maximum size of a query: processes tell each other about it, in PostgreSQL with at most 8,000 bytes. */
+const MAX_QUERY_BYTES = 4_096;
+
 /** Maximum rate of a replay, in deliveries per second. */
 export const MAX_RATE = 10_000;
 
@@ -41,12 +44,14 @@ export function readReplay({ query, expected, rate }: Record<string, unknown>): 
     const rule = `rate must be a whole number of deliveries per second, from 1 to ${MAX_RATE}`;
     throw new RequestError('rate_invalid', rule, 'rate');
   }
-  const search: DeliverySearch = readSearch(toReader(query));
-  return { search: { ...search, state: readState(search.state, 'dead') }, expected, rate };
+  const params = toParams(query);
+  const search: DeliverySearch = readSearch(new QueryReader(params, SEARCH_FIELDS));
+  const state = readState(search.state, 'dead');
+  return { search: { ...search, state }, query: { ...Object.fromEntries(params), state }, expected, rate };
 }
 
-/** Reads an object of the body like the query of a URL. */
-function toReader(query: unknown): QueryReader {
+/** Converts an object of the body to the query of a URL. */
+function toParams(query: unknown): URLSearchParams {
   if (!isPlainObject(query)) throw new RequestError('query_invalid', 'query must be an object', 'query');
   const params = new URLSearchParams();
   for (const [field, value] of Object.entries(query)) {
@@ -55,5 +60,8 @@ function toReader(query: unknown): QueryReader {
     }
     params.append(field, String(value));
   }
-  return new QueryReader(params, SEARCH_FIELDS);
+  if (Buffer.byteLength(JSON.stringify(query)) > MAX_QUERY_BYTES) {
+    throw new RequestError('query_invalid', `query must have at most ${MAX_QUERY_BYTES} bytes`, 'query');
+  }
+  return params;
 }

@@ -340,7 +340,8 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect([status, answer]).toMatchObject([200, { state: 'running', total: 1, done: 0, left: 1 }]);
     const { id } = answer;
     await waitFor(async () => (await get(`replays/${id}`)).state === 'done');
-    expect(await get(`replays/${id}`)).toMatchObject({ total: 1, done: 1, left: 0, skipped: 0 });
+    const query = { event: 'Ordered', userId: 'u1', state: 'dead' };
+    expect(await get(`replays/${id}`)).toMatchObject({ query, total: 1, done: 1, left: 0, skipped: 0 });
     const webhooks = await receiver.received(5);
     expect(webhooks[4]!.headers['x-message-id']).toBe('m1');
     expect(changes()).toMatchObject([{ action: 'deliveries.replay', target: id, details: { expected: 1 } }]);
@@ -349,6 +350,12 @@ describe.each(onFastify)('Deliveries by the API on $platform', ({ createAdapter 
     expect(await json('POST', 'replays', { body: { query: { state: 'queued' }, expected: 1 } })).toMatchObject({
       status: 400,
       answer: { code: 'state_invalid', field: 'state' },
+    });
+    expect(
+      await json('POST', 'replays', { body: { query: { userId: 'ü'.repeat(2_100) }, expected: 0 } }),
+    ).toMatchObject({
+      status: 400,
+      answer: { code: 'query_invalid', field: 'query', message: 'query must have at most 4096 bytes' },
     });
     for (const query of [{ userId: '' }, { userId: null }]) {
       expect(await json('POST', 'replays', { body: { query, expected: 3 } })).toMatchObject({
