@@ -24,6 +24,9 @@ const NO_ANSWER = 'the relay did not answer; check that it is running, then try 
 /** A rotation made twice would end the secret in use at once. */
 const MAYBE_DONE = 'the relay did not answer, but may have received the request; check before you try again';
 
+/** Read once the user has signed in again. */
+const ENDED = 'your session had ended, so nothing was changed; try again';
+
 let onUnauthorized: () => Promise<void> | undefined = () => undefined;
 
 /** Sets the listener for answers that end the session. It returns a promise of the next sign-in if there was one. */
@@ -77,7 +80,8 @@ export async function request<T>(
   // Reading is allowed to all who may open the dashboard, so a guard that forbids it now has ended the session.
   const isEnded = response.status === 401 || (response.status === 403 && !isChange);
   const signedIn = isEnded ? onUnauthorized() : undefined;
-  if (!signedIn || isChange || failsSignedOut) {
+  if (signedIn && isChange) throw new ApiError(response.status, 'session_ended', ENDED);
+  if (!signedIn || failsSignedOut) {
     throw toError(exchanged, `the answer (${response.status}) did not come from the admin API`);
   }
   await signedIn;

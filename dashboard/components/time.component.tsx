@@ -74,6 +74,9 @@ export function toClock(at: number): string {
   return format(at, 'time');
 }
 
+/** Time for which what falls due is not overdue, in ms. */
+const DUE_NOW = 5_000;
+
 const now = signal(Date.now());
 
 setInterval(() => document.hidden || (now.value = Date.now()), 5_000);
@@ -92,12 +95,15 @@ export function Ago({ at }: { at: number }) {
   return <span class="number">{text}</span>;
 }
 
-/** When something is, or was, due: `in 20 s`, `was due 20 s ago`. */
+/** When something is due: `due in 20 s`, `due now`, `overdue by 20 s`. */
 export function Due({ at }: { at: number }) {
-  return (
+  const late = Math.max(now.value, Date.now()) - at;
+  if (late >= DUE_NOW) return <span class="number">overdue by {toDuration(late)}</span>;
+  return late > -1_000 ? (
+    <span>due now</span>
+  ) : (
     <>
-      {at < now.value && 'was due '}
-      <Ago at={at} />
+      due <Ago at={at} />
     </>
   );
 }

@@ -211,7 +211,7 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     const forwarder = await Forwarder.start(afterwards, redisStore.url);
     const { target } = forwarder;
     const queue = sharedQueue({ ...place.options, connection: forwarder.url });
-    const { page, relay, receiver } = await open(createAdapter(), { options: { queue } });
+    const { page, relay, receiver, host } = await open(createAdapter(), { options: { queue } });
     await relay.accept('wk_shop', messages(3));
     await receiver.received(3);
     await page.getByText('All is delivered.').waitFor();
@@ -224,5 +224,11 @@ const messages = (count: number, start = 0) => Array.from({ length: count }, (_,
     forwarder.target = target;
     await page.locator('.stale').waitFor({ state: 'detached' });
     await page.getByText('All is delivered.').waitFor();
+    await page.goto(`${host}/relay/#/sources/shop`);
+    await page.getByText('Rate, last 20 min').waitFor();
+    forwarder.cut();
+    await page.locator('.stale').getByText('Rate, last 20 min').waitFor();
+    forwarder.target = target;
+    await page.locator('.stale').waitFor({ state: 'detached' });
   }, 90_000);
 });

@@ -198,7 +198,7 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
       await page.goto(`${host}/relay/#/deliveries/${id}`);
       await page.locator('.timeline').waitFor();
       expect(await page.locator('.verdict').innerText()).toMatch(
-        /The first attempt failed: HTTP 503\. The next is in \d+ s\. The relay gives up in (4 h|3 h 59 min), at \d\d:\d\d\./,
+        /The first attempt failed: HTTP 503\. The next is due in \d+ s\. The relay gives up in (4 h|3 h 59 min), at \d\d:\d\d\./,
       );
       await page.route('**/relay/api/deliveries/*', (route) => route.fulfill({ status: 502, body: 'Bad Gateway' }));
       await page.getByText('The answer (502) did not come from the admin API.').waitFor();

@@ -183,6 +183,10 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     expect(await receiver.taken(1)).toEqual(['m1']);
     await health('delivering');
 
+    await button(page, 'Disable…').click();
+    await page.getByText('Messages that arrive while it is disabled are never sent to it').waitFor();
+    await expectGoodLook(page, 'destination-disable');
+    await health('delivering');
     await button(page, 'Disable').click();
     await health('disabled');
     await relay.accept('wk_shop', [track('m2', { event: 'Order Paid' })]);
@@ -428,7 +432,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     allowRefusals(404);
     const { page, host } = await start({ hash: '#/destinations/Webhooks' });
     await page.getByText("It is set in the application's code. It cannot be changed here.").waitFor();
-    for (const name of ['Edit', 'Pause', 'Disable', 'Rotate secret…', 'Set secret…', 'Remove…']) {
+    for (const name of ['Edit', 'Pause', 'Disable…', 'Rotate secret…', 'Set secret…', 'Remove…']) {
       if ((await button(page, name).count()) === 0) continue;
       expect(await button(page, name).getAttribute('aria-disabled')).toBe('true');
       await button(page, name).click({ force: true });
@@ -446,7 +450,7 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await reader.keyboard.press('Enter');
     await reader.getByRole('button', { name: 'Create' }).click({ force: true });
     await reader.goto(`${host}/relay/#/destinations/Webhooks`);
-    for (const name of ['Edit', 'Pause', 'Disable', 'Send test…', 'Remove…']) {
+    for (const name of ['Edit', 'Pause', 'Disable…', 'Send test…', 'Remove…']) {
       await reader.getByRole('button', { name, exact: true }).click({ force: true });
     }
     expect([await reader.getByRole('dialog').count(), changes]).toEqual([0, []]);

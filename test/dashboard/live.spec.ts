@@ -88,6 +88,12 @@ const setHidden = (page: Page, isHidden: boolean) =>
       expect(await page.getByText(/reconnected/).count()).toBe(0);
       await page.getByRole('link', { name: 'Clear' }).click();
       await waitFor(async () => (await page.getByLabel('Event', { exact: true }).inputValue()) === '');
+      await page.goto(`${host}/relay/#/live?kind=dead&event=Viewed`);
+      await page.getByText('Nothing can match.').waitFor();
+      expect(await page.getByRole('link', { name: 'deliveries', exact: true }).getAttribute('href')).toBe(
+        '#/deliveries?event=Viewed&state=dead',
+      );
+      await expectGoodLook(page, 'live-nothing');
     });
 
     it('say of a repeated message that it is not sent again', async () => {

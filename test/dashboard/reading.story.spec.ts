@@ -39,7 +39,7 @@ const link = (page: Page, name: string) => page.getByRole('main').getByRole('lin
       [`deliveries/${id}`]: ['Replay…'],
       dead: ['Replay all…', /^Replay deliveries to crm/],
       destinations: ['New destination'],
-      'destinations/crm': ['Edit', 'Pause', 'Disable', 'Send test…', /^(Set|Rotate) secret…$/, 'Remove…'],
+      'destinations/crm': ['Edit', 'Pause', 'Disable…', 'Send test…', /^(Set|Rotate) secret…$/, 'Remove…'],
       sources: ['New source…'],
       'sources/shop': ['Rotate write key…', 'Remove…'],
       'users?userId=customer-7': ["Delete the user's data…"],

@@ -140,6 +140,7 @@ async function scrollTo(page: Page, y: number): Promise<void> {
       await page.keyboard.press('Enter');
       await page.getByText(ENDED).waitFor({ state: 'detached' });
       expect(await page.getByLabel('Secret', { exact: true }).inputValue()).toBe('typed-s3cret');
+      await page.getByText('Your session had ended, so nothing was changed; try again.').waitFor();
       expect(await relay.destinations.get('crm')).toBeUndefined(); // nothing is saved without another click
       await button(page, 'Create').click();
       await heading(page, 'crm').waitFor();

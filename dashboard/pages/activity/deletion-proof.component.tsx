@@ -1,6 +1,7 @@
 import { Fragment } from 'preact';
 
 import type { DeletionProof as Proof } from '../../../lib/webhook-destination/observe/audit.log.js';
+import { countOf } from '../../components/count.util.js';
 import { NameLink, type NameLinkProps } from '../../components/name-link.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { StateBadge } from '../../components/state-badge.component.js';
@@ -59,6 +60,12 @@ export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { 
               { title: 'Last answer', cell: ([name]) => <Time at={receipts[name]?.at} /> },
             ]}
           />
+        )}
+        {deletion.leftOut > 0 && (
+          <p>
+            Not told, because no source was named:{' '}
+            {countOf(deletion.leftOut, 'endpoint of a tenant', 'endpoints of tenants')}.
+          </p>
         )}
         {deletion.disabled.length > 0 && (
           <p>

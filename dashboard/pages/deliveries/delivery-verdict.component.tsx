@@ -48,8 +48,7 @@ function sentenceOf({ state, attempts, reason, nextAttemptAt, givesUpAt }: Deliv
             `${attempts.length === 1 ? 'The first attempt' : `The last of ${count}`} failed: ${last}. `}
           {nextAttemptAt !== undefined && (
             <>
-              The next {nextAttemptAt > Date.now() && 'is '}
-              <Due at={nextAttemptAt} />.
+              The next is <Due at={nextAttemptAt} />.
             </>
           )}
           {end}

@@ -2,7 +2,7 @@ import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
 import { countOf } from '../../components/count.util.js';
 import { paceText } from '../../components/pace.util.js';
-import { toDuration, toMinute } from '../../components/time.component.js';
+import { toClock, toDuration } from '../../components/time.component.js';
 import { type Destination, isAtLimit, openOf } from '../destinations/destination.answer.js';
 
 /** Time between two readings of the destination, in ms. */
@@ -25,7 +25,7 @@ function whyHeld({ enabled, paused, disabled, rateLimit, urls, figures }: Destin
   if (!enabled) return 'The destination is disabled: the delivery waits until it is enabled.';
   if (paused) return 'The destination is paused: the delivery waits until it is resumed.';
   if (figures.heldUntil !== undefined)
-    return `The receiver asked for no requests until ${toMinute(figures.heldUntil)} (Retry-After): its deliveries wait.`;
+    return `The receiver asked for no requests until ${toClock(figures.heldUntil)} (Retry-After): its deliveries wait.`;
   if (figures.down)
     return 'The destination is down: one delivery probes it, and the others wait for a probe that succeeds, or for the end of their retry window.';
   if (rateLimit && isAtLimit({ rateLimit, figures })) {

@@ -8,12 +8,14 @@ import { EntryActions, whyFixed } from '../../components/entry-actions.component
 import { notify } from '../../components/notice.state.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { Destination } from './destination.answer.js';
+import { DisableDialog } from './disable.dialog.js';
 import { TestDialog } from './test.dialog.js';
 
 /** Buttons and dialogs for the actions on a destination. */
 export function DestinationActions({ destination, onChanged }: { destination: Destination; onChanged: () => void }) {
   const { name, enabled, paused, disabled, signed, tenant } = destination;
-  const [isTesting, setTesting] = useState(false);
+  const [opened, setOpened] = useState<'disable' | 'test'>();
+  const close = () => setOpened(undefined);
   const route = path`destinations/${name}`;
   const change = useChange(async (method: 'POST' | 'PATCH', verb: string, done: string, body?: object) => {
     try {
@@ -66,17 +68,16 @@ export function DestinationActions({ destination, onChanged }: { destination: De
             Pause
           </Button>
         )}
-        <Button
-          {...shared}
-          onClick={() =>
-            change.run('PATCH', '', enabled ? 'Disabled: no messages are routed to it.' : 'Enabled.', {
-              enabled: !enabled,
-            })
-          }
-        >
-          {enabled ? 'Disable' : 'Enable'}
-        </Button>
-        <Button changes onClick={() => setTesting(true)}>
+        {enabled ? (
+          <Button {...shared} onClick={() => setOpened('disable')}>
+            Disable…
+          </Button>
+        ) : (
+          <Button {...shared} onClick={() => change.run('PATCH', '', 'Enabled.', { enabled: true })}>
+            Enable
+          </Button>
+        )}
+        <Button changes onClick={() => setOpened('test')}>
           Send test…
         </Button>
         {tenant !== undefined && (
@@ -85,7 +86,8 @@ export function DestinationActions({ destination, onChanged }: { destination: De
           </Button>
         )}
       </EntryActions>
-      {isTesting && <TestDialog name={name} onClose={() => setTesting(false)} />}
+      {opened === 'disable' && <DisableDialog name={name} onDisabled={onChanged} onClose={close} />}
+      {opened === 'test' && <TestDialog name={name} onClose={close} />}
     </>
   );
 }

@@ -12,6 +12,14 @@ import { EMPTY_VIEW, LiveRing, type LiveView } from './live.ring.js';
 
 const FIELDS = ['kind', 'type', 'source', 'destination', 'event', 'userId', 'messageId'] as const;
 
+/** State of a delivery after each kind of outcome; a refused message has no delivery. */
+const OUTCOMES: Record<string, string | undefined> = {
+  delivered: 'delivered',
+  retry: 'waiting',
+  dead: 'dead',
+  rejected: undefined,
+};
+
 /** Messages and outcomes as they happen. */
 export default function LivePage({ route: { query } }: { route: Route }) {
   const filter = toFilter(query);
@@ -49,8 +57,16 @@ export default function LivePage({ route: { query } }: { route: Route }) {
       {view.rows.length > 0 ? (
         <LiveTable rows={view.rows} />
       ) : (
-        <EmptyState title={view.seen > 0 ? 'No events are shown.' : 'No events yet.'}>
-          <p>{toAdvice(view, isPaused, Object.keys(filter).length > 0)}</p>
+        <EmptyState
+          title={
+            matchesNothing(filter) ? 'Nothing can match.' : view.seen > 0 ? 'No events are shown.' : 'No events yet.'
+          }
+        >
+          <p>
+            {matchesNothing(filter)
+              ? 'Only accepted and repeated messages have a type, event and user.'
+              : toAdvice(view, isPaused, Object.keys(filter).length > 0)}
+          </p>
           {filter.kind !== 'duplicate' && (
             <p>
               Earlier ones are{' '}
@@ -58,7 +74,7 @@ export default function LivePage({ route: { query } }: { route: Route }) {
                 <a href={hrefOf('sources')}>on the pages of their sources</a>
               ) : (
                 <>
-                  among the <a href={hrefOf('deliveries')}>deliveries</a>
+                  among the <a href={hrefOf('deliveries', toDeliveryFilter(filter))}>deliveries</a>
                 </>
               )}
               .
@@ -72,6 +88,16 @@ export default function LivePage({ route: { query } }: { route: Route }) {
 
 function toFilter(query: URLSearchParams): LiveFilter {
   return Object.fromEntries(FIELDS.flatMap((field) => (query.get(field) ? [[field, query.get(field)!]] : [])));
+}
+
+/** Whether the filter has fields that events of its kind never have. */
+function matchesNothing({ kind, type, event, userId }: LiveFilter): boolean {
+  return kind !== undefined && kind in OUTCOMES && (type ?? event ?? userId) !== undefined;
+}
+
+/** Returns the filter for earlier events: the deliveries that they are of. */
+function toDeliveryFilter({ kind = '', ...fields }: LiveFilter) {
+  return { ...fields, state: OUTCOMES[kind] };
 }
 
 function toAdvice({ isLost }: LiveView, isPaused: boolean, isFiltered: boolean): string {

@@ -64,12 +64,10 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
     } catch (fault) {
       setRefusal(fault as ApiError);
       setBusy(false);
+      if ((fault as ApiError).code === 'expected_differs') reload();
     }
   };
-  const countAgain = () => {
-    setRefusal(undefined);
-    reload();
-  };
+  const hasChanged = refusal?.code === 'expected_differs';
   const isRateWrong = refusal?.code === 'rate_invalid';
   const disabledReason =
     isLoading || error ? 'Counting has not finished.' : count === 0 ? 'There is nothing to replay.' : undefined;
@@ -92,7 +90,12 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
           error={isRateWrong ? toSentence(refusal) : undefined}
         />
         <Problem error={error} onRetry={more} />
-        <Problem error={isRateWrong ? undefined : refusal} onRetry={countAgain} />
+        <Problem error={isRateWrong || hasChanged ? undefined : refusal} />
+        {hasChanged && (
+          <p class="warning" role="alert">
+            The number of deliveries had changed, so none was replayed. Confirm the new number.
+          </p>
+        )}
         <ChangeActions isBusy={isBusy} disabledReason={disabledReason} onCancel={onClose}>
           {labelOf(isLoading || error ? 'deliveries' : named)}
         </ChangeActions>

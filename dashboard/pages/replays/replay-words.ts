@@ -44,7 +44,7 @@ export const REPLAY_WORDS: Record<ReplayableState, ReplayWords> = {
   },
   waiting: {
     one: 'Try now',
-    done: 'The delivery is due now.',
+    done: 'The delivery is due now: it is sent as soon as its destination takes deliveries.',
     all: 'Try all now…',
     matching: 'Try all that match now…',
     title: 'Try waiting deliveries now?',

@@ -1,5 +1,6 @@
 import { get, path } from '../../api/api.client.js';
 import { useAnswer } from '../../api/answer.hook.js';
+import { Answered } from '../../components/answered.component.js';
 import { EntryActions } from '../../components/entry-actions.component.js';
 import { EntryFault } from '../../components/entry-fault.component.js';
 import { Facts } from '../../components/facts.component.js';
@@ -21,11 +22,12 @@ const EVERY = 5_000;
 
 /** One source: what it sends, and what is refused. */
 export function SourceView({ name, query }: { name: string; query: URLSearchParams }) {
-  const { answer, error, reload } = useAnswer(
+  const loaded = useAnswer(
     (signal, isPoll) => get<Source>(path`sources/${name}`, { query: { figures: 'true' }, signal, isPoll }),
     name,
     EVERY,
   );
+  const { answer, error, reload } = loaded;
   return (
     <>
       <PageHeading title={toPlainText(name)}>
@@ -33,7 +35,7 @@ export function SourceView({ name, query }: { name: string; query: URLSearchPara
       </PageHeading>
       <Problem error={error} onRetry={reload} />
       {answer && (
-        <>
+        <Answered from={loaded}>
           <EntryActions
             kind="source"
             entry={answer}
@@ -54,7 +56,7 @@ export function SourceView({ name, query }: { name: string; query: URLSearchPara
             <Reasons source={answer} />
           </div>
           <RefusedMessages source={name} query={query} />
-        </>
+        </Answered>
       )}
     </>
   );

@@ -74,8 +74,12 @@ function Receivers({ body }: { body: object }) {
             : `${countOf(answer.notifications, 'destination is', 'destinations are')} notified: ${toNames(answer.receivers, answer.notifications)}.`}
           {answer.disabled.length > 0 &&
             ` ${toNames(answer.disabled)} ${answer.disabled.length === 1 ? 'is' : 'are'} disabled, and not notified, now or later.`}
-          {answer.leftOut > 0 &&
-            ` ${countOf(answer.leftOut, 'endpoint of a tenant is', 'endpoints of tenants are')} not: choose the sources of the tenant to notify them.`}
+        </p>
+      )}
+      {answer && answer.leftOut > 0 && (
+        <p class="warning">
+          {countOf(answer.leftOut, 'endpoint of a tenant is', 'endpoints of tenants are')} not notified, because all
+          sources are chosen at once: to notify them, choose the sources one by one.
         </p>
       )}
     </div>

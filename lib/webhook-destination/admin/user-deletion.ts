@@ -77,8 +77,8 @@ export class UserDeletion {
     let purged = new Map<string, number>();
     const notified = new Map<string, number>();
     const end = (details: object) => {
-      const disabled = this.disabledOf(sources).slice(0, MAX_NAMES);
-      const deletion = { sources, purged: toRecord(purged), receivers: toRecord(notified), disabled };
+      const { leftOut, disabled } = this.untold(sources, MAX_NAMES);
+      const deletion = { sources, purged: toRecord(purged), receivers: toRecord(notified), leftOut, disabled };
       record({ action: 'user.delete', target: id, userIds, details: { users: userIds.length, ...details }, deletion });
     };
     try {
@@ -103,19 +103,28 @@ export class UserDeletion {
    */
   preview(request: unknown): DeletionPreview {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
-    const names = sources ?? this.sources.names;
-    const receivers = [...this.router.receiversOf(names, sources !== undefined).keys()];
+    const receivers = [...this.router.receiversOf(sources ?? this.sources.names, sources !== undefined).keys()];
     return {
       receivers: receivers.slice(0, MAX_RECEIVERS),
       notifications: receivers.length * userIds.length,
-      leftOut: this.router.receiversOf(names, true).size - receivers.length,
-      disabled: this.disabledOf(sources).slice(0, MAX_RECEIVERS),
+      ...this.untold(sources, MAX_RECEIVERS),
     };
   }
 
-  /** @param sources undefined for all, and then without endpoints of tenants: the user may be another tenant's */
-  private disabledOf(sources: string[] | undefined): string[] {
-    return this.router.disabledOf(sources ?? this.sources.names, sources !== undefined);
+  /**
+   * Returns whom a deletion does not notify.
+   *
+   * @param sources undefined for all, and then no endpoint of a tenant is notified: the user may be another tenant's
+   * @param most maximum number of names
+   */
+  private untold(sources: string[] | undefined, most: number): Pick<DeletionPreview, 'leftOut' | 'disabled'> {
+    const withTenants = sources !== undefined;
+    const names = sources ?? this.sources.names;
+    const { size } = this.router.receiversOf(names, withTenants);
+    return {
+      leftOut: this.router.receiversOf(names, true).size - size,
+      disabled: this.router.disabledOf(names, withTenants).slice(0, most),
+    };
   }
 
   /** @param notified gets the number of notices by destination */

@@ -10,6 +10,8 @@ export interface DeletionProof {
   purged: Record<string, number>;
   /** Number of delete notifications by destination. */
   receivers: Record<string, number>;
+  /** Number of endpoints of tenants that were not notified, because no source was named. */
+  leftOut: number;
   /** Names of the destinations that were not notified because they were disabled. */
   disabled: string[];
 }

@@ -152,6 +152,10 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
       disabled: [],
     });
     expect((await preview({ userId: 'u1', sources: ['acme'] })).answer).toMatchObject({ leftOut: 0, notifications: 2 });
+    const deletions: unknown[] = [];
+    relay.service.audit$.subscribe(({ deletion }) => deletions.push(deletion));
+    await relay.service.requestDeletion({ userId: 'u1' });
+    expect(deletions).toMatchObject([{ receivers: { all: 1 }, leftOut: 1, disabled: [] }]);
     await relay.service.destinations.update('hook', { enabled: false });
     expect((await preview({ userId: 'u1' })).answer).toMatchObject({ leftOut: 0, disabled: [] });
     expect((await preview({ userId: 'u1', sources: ['acme'] })).answer).toMatchObject({ disabled: ['hook'] });

@@ -64,6 +64,10 @@ function isAsk(value: Record<string, unknown>): value is Record<string, unknown>
 
 function isProgress(value: unknown): value is ReplayProgress {
   if (!isPlainObject(value)) return false;
-  const { id, state, total, done, left } = value;
-  return [id, state].every((text) => typeof text === 'string') && [total, done, left].every(Number.isSafeInteger);
+  const { id, state, query, total, done, left } = value;
+  return (
+    isPlainObject(query) &&
+    [id, state].every((text) => typeof text === 'string') &&
+    [total, done, left].every(Number.isSafeInteger)
+  );
 }

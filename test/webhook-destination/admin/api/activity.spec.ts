@@ -97,7 +97,7 @@ describe.each(platforms)('The activity on $platform', ({ createAdapter }) => {
       by: 'token',
       result: 'done',
       details: { users: 1, purged: 3, notifications: 1 },
-      deletion: { purged: { shop: 2, app: 1 }, receivers: { Webhooks: 1 }, disabled: [] },
+      deletion: { purged: { shop: 2, app: 1 }, receivers: { Webhooks: 1 }, leftOut: 0, disabled: [] },
     });
     await waitFor(async () => Object.keys((await get(`activity/${entry!.id}`)).receipts as object).length > 0);
     const { receipts } = await get(`activity/${entry!.id}`);
