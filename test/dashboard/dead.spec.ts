@@ -74,6 +74,8 @@ const rows = async (page: Page) => {
       await page.getByText('15 of 15').waitFor();
       await page.getByText('Deliveries that were dead').waitFor();
       await page.getByRole('link', { name: 'u2', exact: true }).waitFor();
+      const outcomes = page.getByText('What matches now, by state:').getByRole('link');
+      expect(await outcomes.allTextContents()).toEqual(['queued', 'delivering', 'waiting', 'delivered', 'dead again']);
       await page.getByRole('link', { name: 'delivered', exact: true }).click();
       await page.getByText('15 shown (all)').waitFor();
     });
@@ -104,7 +106,7 @@ const rows = async (page: Page) => {
       expect(await relay.replay({ userId: 'u1' })).toBe(2);
       await receiver.received(6);
       await page.getByRole('button', { name: 'Replay 4 deliveries' }).click();
-      await page.getByText('The number of deliveries had changed, so none was replayed. Confirm the new').waitFor();
+      await page.getByText('The number of deliveries had changed, so nothing was sent. Confirm the new').waitFor();
       await page.getByText('2 deliveries will be sent again.').waitFor();
       await expectGoodLook(page, 'dead-changed');
       expect((await relay.deliveries({ state: 'dead' })).length).toBe(2);

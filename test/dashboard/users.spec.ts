@@ -111,6 +111,7 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     await dialog.getByLabel('a: 4 deliveries').check();
     await dialog.getByText(/^2 destinations are notified: .*crm of a/).waitFor();
     expect(await dialog.getByText('newsletter').count()).toBe(0);
+    expect(await dialog.getByText(/endpoints? disabled/).count()).toBe(0);
     await expectGoodLook(page, 'user-deletion-scope');
     await confirm.click();
     await page.getByText('4 deliveries deleted, 2 delete notifications queued.').waitFor();
@@ -121,6 +122,26 @@ const SHOWN_ID = HOSTILE_ID.replace(BIDI, String.raw`\u202e\u2066`);
     const { id } = await relay.requestDeletion({ userId: 'u1' });
     await page.goto(`${host}/relay/#/activity/${id}`);
     await page.getByText('Not told, because disabled: newsletter.').waitFor();
+  });
+
+  it('says which receivers of a deletion cannot get it yet', async () => {
+    const { page, relay, receiver } = await open(createAdapter(), {
+      hash: '#/users?userId=u1',
+      options: {
+        registry: 'store',
+        portal: { secret: 'portal-secret-of-the-tests-of-32-bytes' },
+        sources: [{ name: 'acme', writeKey: 'wk_acme', metadata: { tenant: 'acme' } }],
+        destinations: [],
+      },
+    });
+    receiver.statuses = [410];
+    await relay.destinations.create({ name: 'hook', urls: [receiver.url], metadata: { tenant: 'acme' } });
+    await relay.accept('wk_acme', [track('m1')]);
+    await waitFor(async () => (await relay.destinations.get('hook'))!.disabled !== undefined);
+    await page.getByRole('button', { name: "Delete the user's data…" }).click();
+    await page.getByText('1 destination is notified: hook.').waitFor();
+    await page.getByText('1 of them is an endpoint disabled, or paused by the tenant').waitFor();
+    await expectGoodLook(page, 'user-deletion-disabled');
   });
 
   it('says why a deletion failed, and stays open', async () => {

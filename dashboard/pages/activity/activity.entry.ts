@@ -15,6 +15,7 @@ const PAGES: [start: string, page: string, ...rest: string[]][] = [
   ['destination', 'destinations'],
   ['endpoint.', 'destinations'],
   ['source', 'sources'],
+  ['refusals', 'sources'],
   ['deliveries.replay', 'deliveries', 'replays'],
   ['replays', 'deliveries', 'replays'],
   ['deliver', 'deliveries'],

@@ -80,7 +80,7 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
           {EFFECTS[state].map((text) => (
             <li key={text}>{text}</li>
           ))}
-          <li>If the number changes before you start the replay, nothing is replayed.</li>
+          <li>If the number changes before you confirm it, nothing is sent.</li>
         </ul>
         <TextField
           label="Deliveries per second"
@@ -93,7 +93,7 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
         <Problem error={isRateWrong || hasChanged ? undefined : refusal} />
         {hasChanged && (
           <p class="warning" role="alert">
-            The number of deliveries had changed, so none was replayed. Confirm the new number.
+            The number of deliveries had changed, so nothing was sent. Confirm the new number.
           </p>
         )}
         <ChangeActions isBusy={isBusy} disabledReason={disabledReason} onCancel={onClose}>

@@ -10,7 +10,7 @@ import { notify } from '../../components/notice.state.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
 import { Problem } from '../../components/problem.component.js';
-import { StateBadge } from '../../components/state-badge.component.js';
+import { DELIVERY_STATES, StateBadge } from '../../components/state-badge.component.js';
 import { Time, toDuration } from '../../components/time.component.js';
 import { hrefOf } from '../../shell/hash.router.js';
 import { FilterFacts } from './filter-facts.component.js';
@@ -20,9 +20,6 @@ import { REPLAY_WORDS } from './replay-words.js';
 const EVERY = 500;
 
 const SKIPPED = ': replayed or removed by someone else in the meantime';
-
-/** States of deliveries after a replay. */
-const OUTCOMES = ['delivered', 'waiting', 'dead'] as const;
 
 /** A bulk replay: its progress, and of which deliveries it is. */
 export function ReplayView({ id }: { id: string }) {
@@ -68,7 +65,7 @@ function Scope({ query: { state: from, ...filter } }: Pick<ReplayProgress, 'quer
       <FilterFacts state={from} filter={filter} />
       <p class="actions">
         What matches now, by state:
-        {OUTCOMES.map((state) => (
+        {DELIVERY_STATES.map(([state]) => (
           <a key={state} href={hrefOf('deliveries', { ...filter, reason: undefined, state })}>
             {state === 'dead' && from === 'dead' ? 'dead again' : state}
           </a>

@@ -65,7 +65,7 @@ function Receivers({ body }: { body: object }) {
   const load = (signal: AbortSignal) => request<DeletionPreview>('POST', 'deletions/preview', { body, signal });
   const { answer, error, reload } = useAnswer(load, JSON.stringify(body));
   return (
-    <div role="status">
+    <div role="status" class="keyset">
       <Problem error={error} onRetry={reload} />
       {answer && (
         <p>
@@ -74,6 +74,12 @@ function Receivers({ body }: { body: object }) {
             : `${countOf(answer.notifications, 'destination is', 'destinations are')} notified: ${toNames(answer.receivers, answer.notifications)}.`}
           {answer.disabled.length > 0 &&
             ` ${toNames(answer.disabled)} ${answer.disabled.length === 1 ? 'is' : 'are'} disabled, and not notified, now or later.`}
+        </p>
+      )}
+      {answer && answer.disabledEndpoints > 0 && (
+        <p class="warning">
+          {countOf(answer.disabledEndpoints, 'of them is an endpoint', 'of them are endpoints')} disabled, or paused by
+          the tenant: the notifications to these become dead, and can be replayed later.
         </p>
       )}
       {answer && answer.leftOut > 0 && (

@@ -40,6 +40,8 @@ export interface DeletionPreview {
   receivers: string[];
   /** Delete notifications that would be queued. */
   notifications: number;
+  /** Number of these destinations that are disabled endpoints: their notifications would become dead. */
+  disabledEndpoints: number;
   /** Number of endpoints of tenants that would not be notified, because no source is named. */
   leftOut: number;
   /** Names of the disabled destinations, which would not be notified, at most 100. */
@@ -107,6 +109,7 @@ export class UserDeletion {
     return {
       receivers: receivers.slice(0, MAX_RECEIVERS),
       notifications: receivers.length * userIds.length,
+      disabledEndpoints: receivers.filter((name) => this.router.isDisabledEndpoint(name)).length,
       ...this.untold(sources, MAX_RECEIVERS),
     };
   }

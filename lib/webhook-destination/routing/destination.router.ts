@@ -33,10 +33,12 @@ export type RouteReason = 'disabled' | 'source' | 'type' | 'event' | 'integratio
 /** The routing options of a destination that may belong to a tenant. */
 interface TenantRouting extends RoutingOptions {
   tenant?: string | undefined;
+  /** Set while it is an endpoint that is disabled: its messages become dead. */
+  disabled?: object | undefined;
 }
 
 /** The routing options of a destination, with its event filter compiled. */
-interface RoutedDestination extends Pick<TenantRouting, 'name' | 'sources' | 'types' | 'tenant'> {
+interface RoutedDestination extends Pick<TenantRouting, 'name' | 'sources' | 'types' | 'tenant' | 'disabled'> {
   integration: string;
   /** Undefined if it receives all events. */
   events: EventFilter | undefined;
@@ -135,6 +137,11 @@ export class DestinationRouter {
     return receivers;
   }
 
+  /** Whether a destination is an endpoint that is disabled: what is routed to it becomes dead. */
+  isDisabledEndpoint(name: string): boolean {
+    return this.destinations.get(name)?.disabled !== undefined;
+  }
+
   /**
    * Returns the names of the disabled destinations of these sources.
    *
@@ -202,8 +209,9 @@ export function findRouteReason(
   return findReason(toRouted(options), message);
 }
 
-function toRouted({ name, integration = name, sources, types, tenant, events }: TenantRouting): RoutedDestination {
-  return { name, integration, sources, types, tenant, events: events && new EventFilter(events) };
+function toRouted(options: TenantRouting): RoutedDestination {
+  const { name, integration = name, sources, types, tenant, disabled, events } = options;
+  return { name, integration, sources, types, tenant, disabled, events: events && new EventFilter(events) };
 }
 
 function takes(destination: RoutedDestination, message: RoutableMessage): boolean {

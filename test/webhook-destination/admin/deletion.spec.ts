@@ -121,12 +121,14 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
     expect((await preview({ userId: 'u1' })).answer).toEqual({
       receivers: ['A', 'B'],
       notifications: 2,
+      disabledEndpoints: 0,
       leftOut: 0,
       disabled: ['Off'],
     });
     expect((await preview({ userId: 'u1', sources: ['app'] })).answer).toEqual({
       receivers: ['A'],
       notifications: 1,
+      disabledEndpoints: 0,
       leftOut: 0,
       disabled: ['Off'],
     });
@@ -148,6 +150,7 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
     expect((await preview({ userId: 'u1' })).answer).toEqual({
       receivers: ['all'],
       notifications: 1,
+      disabledEndpoints: 0,
       leftOut: 1,
       disabled: [],
     });
@@ -156,6 +159,10 @@ describe.each(onExpress)('Deletion on $platform', ({ createAdapter }) => {
     relay.service.audit$.subscribe(({ deletion }) => deletions.push(deletion));
     await relay.service.requestDeletion({ userId: 'u1' });
     expect(deletions).toMatchObject([{ receivers: { all: 1 }, leftOut: 1, disabled: [] }]);
+    receiver.statuses = [410];
+    await relay.service.accept('wk_acme', [{ type: 'track', userId: 'u2', event: 'Ordered' }]);
+    await waitFor(async () => (await relay.service.destinations.get('hook'))!.disabled !== undefined);
+    expect((await preview({ userId: 'u1', sources: ['acme'] })).answer).toMatchObject({ disabledEndpoints: 1 });
     await relay.service.destinations.update('hook', { enabled: false });
     expect((await preview({ userId: 'u1' })).answer).toMatchObject({ leftOut: 0, disabled: [] });
     expect((await preview({ userId: 'u1', sources: ['acme'] })).answer).toMatchObject({ disabled: ['hook'] });
