@@ -43,7 +43,7 @@ export function Funnel({ overview }: { overview: Overview }) {
         </Figure>
         <Figure
           name="Dead"
-          note={`${recent.dead.toLocaleString()} in the last ${recent.minutes} minutes`}
+          note={`${recent.dead.toLocaleString()} died in the last ${recent.minutes} minutes`}
           isBad={dead > 0}
         >
           <CountLink count={dead} href={hrefOf('dead')} />
