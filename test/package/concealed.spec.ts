@@ -74,6 +74,7 @@ async function start(queue: DeliveryQueueFactory): Promise<{ app: INestApplicati
       destinations: [
         { urls, sharedSecret: [STANDARD, 's3cret-previous'], headers: { Authorization: 's3cret-header' } },
         { name: 'Other', urls, sharedSecret: 's3cret-other' },
+        { name: 'Off', urls, sharedSecret: 's3cret-off', enabled: false },
         { name: 'Private', urls, sharedSecret: `whsk_${SEED.toString('base64')}` },
       ],
       queue,

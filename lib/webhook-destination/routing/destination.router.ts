@@ -53,8 +53,8 @@ export class DestinationRouter {
   private readonly served = new Map<string, RoutedDestination[]>();
   /** The enabled destinations, by name. */
   private readonly destinations = new Map<string, RoutedDestination>();
-  /** The disabled destinations, by name. */
-  private readonly disabled = new Map<string, TenantRouting>();
+  /** The disabled destinations, by name. Not their whole options, which contain secrets. */
+  private readonly disabled = new Map<string, Pick<TenantRouting, 'name' | 'sources' | 'tenant'>>();
   /** The enabled destinations by the sources they name; those without `sources` are under undefined. */
   private readonly wanting = new Map<string | undefined, Set<RoutedDestination>>();
 
@@ -64,9 +64,9 @@ export class DestinationRouter {
 
   /** Adds a destination, or replaces the one with the same name. */
   put(options: TenantRouting): void {
-    const { name, enabled, sources } = options;
+    const { name, enabled, sources, tenant } = options;
     this.remove(name);
-    if (!enabled) return void this.disabled.set(name, options);
+    if (!enabled) return void this.disabled.set(name, { name, sources, tenant });
     const destination = toRouted(options);
     this.destinations.set(name, destination);
     for (const source of sources ?? [undefined]) {
