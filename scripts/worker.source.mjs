@@ -21,6 +21,7 @@ export async function writeWorkerSource(root) {
     platform: 'node',
     format: 'cjs',
     target: 'node20',
+    minifyWhitespace: true, // the text is in both builds; names stay for stack traces
     write: false,
   });
   const source = JSON.stringify(outputFiles[0].text);

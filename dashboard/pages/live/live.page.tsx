@@ -13,12 +13,12 @@ import { EMPTY_VIEW, LiveRing, type LiveView } from './live.ring.js';
 const FIELDS = ['kind', 'type', 'source', 'destination', 'event', 'userId', 'messageId'] as const;
 
 /** State of a delivery after each kind of outcome; a refused message has no delivery. */
-const OUTCOMES: Record<string, string | undefined> = {
-  delivered: 'delivered',
-  retry: 'waiting',
-  dead: 'dead',
-  rejected: undefined,
-};
+const OUTCOMES = new Map([
+  ['delivered', 'delivered'],
+  ['retry', 'waiting'],
+  ['dead', 'dead'],
+  ['rejected', undefined],
+]);
 
 /** Messages and outcomes as they happen. */
 export default function LivePage({ route: { query } }: { route: Route }) {
@@ -91,13 +91,13 @@ function toFilter(query: URLSearchParams): LiveFilter {
 }
 
 /** Whether the filter has fields that events of its kind never have. */
-function matchesNothing({ kind, type, event, userId }: LiveFilter): boolean {
-  return kind !== undefined && kind in OUTCOMES && (type ?? event ?? userId) !== undefined;
+function matchesNothing({ kind = '', type, event, userId }: LiveFilter): boolean {
+  return OUTCOMES.has(kind) && (type ?? event ?? userId) !== undefined;
 }
 
 /** Returns the filter for earlier events: the deliveries that they are of. */
 function toDeliveryFilter({ kind = '', ...fields }: LiveFilter) {
-  return { ...fields, state: OUTCOMES[kind] };
+  return { ...fields, state: OUTCOMES.get(kind) };
 }
 
 function toAdvice({ isLost }: LiveView, isPaused: boolean, isFiltered: boolean): string {
