@@ -79,8 +79,14 @@ export class UserDeletion {
     let purged = new Map<string, number>();
     const notified = new Map<string, number>();
     const end = (details: object) => {
-      const { leftOut, disabled } = this.untold(sources, MAX_NAMES);
-      const deletion = { sources, purged: toRecord(purged), receivers: toRecord(notified), leftOut, disabled };
+      const { leftOut, disabled } = this.reachOf(sources);
+      const deletion = {
+        sources,
+        purged: toRecord(purged),
+        receivers: toRecord(notified),
+        leftOut,
+        disabled: disabled.slice(0, MAX_NAMES),
+      };
       record({ action: 'user.delete', target: id, userIds, details: { users: userIds.length, ...details }, deletion });
     };
     try {
@@ -105,28 +111,29 @@ export class UserDeletion {
    */
   preview(request: unknown): DeletionPreview {
     const { userIds, sources } = checkDeletion(request, this.sources.names);
-    const receivers = [...this.router.receiversOf(sources ?? this.sources.names, sources !== undefined).keys()];
+    const { receivers, leftOut, disabled } = this.reachOf(sources);
     return {
       receivers: receivers.slice(0, MAX_RECEIVERS),
       notifications: receivers.length * userIds.length,
       disabledEndpoints: receivers.filter((name) => this.router.isDisabledEndpoint(name)).length,
-      ...this.untold(sources, MAX_RECEIVERS),
+      leftOut,
+      disabled: disabled.slice(0, MAX_RECEIVERS),
     };
   }
 
   /**
-   * Returns whom a deletion does not notify.
+   * Returns whom a deletion notifies, and whom it does not.
    *
    * @param sources undefined for all, and then no endpoint of a tenant is notified: the user may be another tenant's
-   * @param most maximum number of names
    */
-  private untold(sources: string[] | undefined, most: number): Pick<DeletionPreview, 'leftOut' | 'disabled'> {
+  private reachOf(sources: string[] | undefined): { receivers: string[]; leftOut: number; disabled: string[] } {
     const withTenants = sources !== undefined;
     const names = sources ?? this.sources.names;
-    const { size } = this.router.receiversOf(names, withTenants);
+    const receivers = [...this.router.receiversOf(names, withTenants).keys()];
     return {
-      leftOut: this.router.receiversOf(names, true).size - size,
-      disabled: this.router.disabledOf(names, withTenants).slice(0, most),
+      receivers,
+      leftOut: withTenants ? 0 : this.router.receiversOf(names, true).size - receivers.length,
+      disabled: this.router.disabledOf(names, withTenants),
     };
   }
 
