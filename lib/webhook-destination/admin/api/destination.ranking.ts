@@ -12,13 +12,19 @@ export type DestinationOrder = (typeof DESTINATION_ORDERS)[number];
 /** Destinations whose figures are read for an order, those with the most undelivered messages first. */
 const MAX_RANKED = 500;
 
-/** How long read figures are used for an order, in ms. */
+/** How long figures are used once they are read, in ms. */
 const REUSE = 15_000;
+
+/** Destinations that are ranked by figures of now, as those they are shown with: a page of them. */
+const FEW = 50;
 
 /** Health, the worst first; a destination that is down comes before all. */
 const HEALTH = ['failing', 'degraded', 'delivering', 'idle'] as const;
 
-/** Ranks destinations by their figures, which are read for at most 500 of them, and again after 15 s. */
+/**
+ * Ranks destinations by their figures, which are read for at most 500 of them. Those of more than 50 destinations are
+ * read again after 15 s.
+ */
 export class DestinationRanking {
   private readonly known = new Map<string, { at: number; figures: DestinationFigures }>();
 
@@ -33,25 +39,35 @@ export class DestinationRanking {
     const of = (name: string) => undelivered.get(name) ?? { open: 0, dead: 0 };
     const byCounts = sortBy(names, (name) => of(name).open + (order === 'backlog' ? 0 : of(name).dead));
     if (order === 'backlog') return byCounts;
-    const figures = await this.read(byCounts.slice(0, MAX_RANKED), caller);
+    const figures = await this.read(byCounts.slice(0, MAX_RANKED), caller, names.length > FEW ? REUSE : 0);
     return sortBy(names, (name) => {
       const found = figures.get(name);
       return found ? rankOf(found, order) : -1;
     });
   }
 
-  /** Reads the figures of destinations that were not read lately, one after the other. */
-  async read(names: string[], caller: CountedCaller): Promise<Map<string, DestinationFigures>> {
-    const since = performance.now() - REUSE;
-    for (const [name, { at }] of this.known) if (at < since) this.known.delete(name);
-    const missing = names.filter((name) => !this.known.has(name));
-    if (missing.length > 0) {
-      const read = () => readDestinationFigures(this.own, this.series, missing);
-      const found = await this.own.queue.searches.inTurn(read, caller);
-      const at = performance.now();
-      missing.forEach((name, index) => this.known.set(name, { at, figures: found[index]! }));
-    }
-    return new Map(names.flatMap((name) => (this.known.has(name) ? [[name, this.known.get(name)!.figures]] : [])));
+  /**
+   * Returns the figures of destinations, which are read one after the other.
+   *
+   * @param maxAge of figures that were read before, in ms
+   */
+  async read(names: string[], caller: CountedCaller, maxAge = REUSE): Promise<Map<string, DestinationFigures>> {
+    const now = performance.now();
+    for (const [name, { at }] of this.known) if (at < now - REUSE) this.known.delete(name);
+    const known = names.filter((name) => (this.known.get(name)?.at ?? -Infinity) > now - maxAge);
+    const found = new Map(known.map((name) => [name, this.known.get(name)!.figures]));
+    const missing = names.filter((name) => !found.has(name));
+    if (missing.length === 0) return found;
+    const figures = await this.own.queue.searches.inTurn(
+      () => readDestinationFigures(this.own, this.series, missing),
+      caller,
+    );
+    const at = performance.now();
+    missing.forEach((name, index) => {
+      found.set(name, figures[index]!);
+      this.known.set(name, { at, figures: figures[index]! });
+    });
+    return found;
   }
 
   /** Returns the number of open and of dead deliveries of each destination that has some. */

@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { useCleanUps } from '../../../support/clean-ups.js';
 import { onFastify } from '../../../support/platforms.js';
 import { Receiver } from '../../../support/receiver.js';
+import { ScriptedReceiver } from '../../../support/scripted-receiver.js';
 import { waitFor } from '../../../support/wait-for.js';
 import { startApi, track } from './support.js';
 
@@ -124,5 +125,28 @@ describe.each(onFastify)('What needs attention on $platform', ({ createAdapter }
       });
     }
     expect((await json('GET', 'sources?sort=health')).status).toBe(400);
+  });
+
+  it('leaves the order of a few destinations to their figures of now', async () => {
+    const answers: (() => void)[] = [];
+    const slow = await ScriptedReceiver.start((response) => void answers.push(() => response.writeHead(200).end()));
+    cleanUp(() => slow.stop());
+    const api = await startApi(cleanUp, createAdapter(), {
+      options: {
+        destinations: [
+          { name: 'works', urls: [(await startReceiver(200)).url] },
+          { name: 'slow', urls: [slow.url] },
+        ],
+        delivery,
+      },
+    });
+    await api.relay.accept('wk_shop', [track('m1')]);
+    await waitFor(
+      async () => answers.length === 1 && (await api.relay.deliveries({ state: 'delivered' })).length === 1,
+    );
+    await waitFor(async () => (await api.get('attention')).undelivered === 1); // has read the figures of `slow`, without a duration
+    answers[0]!();
+    await waitFor(async () => (await api.relay.deliveries({ state: 'delivered' })).length === 2);
+    expect((await api.get('destinations?sort=p95')).destinations[0]).toMatchObject({ name: 'slow' });
   });
 });
