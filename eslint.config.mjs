@@ -67,7 +67,7 @@ const borders = [
             { regex: '/lib/', message: "The portal knows the portal's API alone." },
             {
               regex:
-                '/dashboard/(?!api/|components/|shell/(hash\\.router|heading\\.focus)\\.|pages/(page\\.interface|deliveries/local-time\\.util)\\.)',
+                '/dashboard/(?!api/|components/|shell/(hash\\.router|heading\\.focus)\\.|pages/page\\.interface\\.)',
               message: "What is the operators' stays in the dashboard.",
             },
             {

@@ -77,5 +77,11 @@ import { expectGoodLook, useDashboard } from './support/dashboard.harness.js';
     await page.getByLabel('Who').fill('nobody');
     await page.keyboard.press('Enter');
     await page.getByText('No activity matches.').waitFor();
+    await page.getByLabel('Who').fill('');
+    await page.getByLabel('From').focus();
+    await page.keyboard.type('01312030'); // a day, without its time
+    await page.getByRole('button', { name: 'Search' }).click();
+    expect(await page.evaluate('document.activeElement.validity.badInput')).toBe(true);
+    expect(page.url()).toContain('who=nobody');
   });
 });

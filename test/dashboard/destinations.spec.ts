@@ -518,6 +518,12 @@ const fact = (page: Page, name: string) => page.locator(`dt:text-is("${name}") +
     await page.getByLabel('Metadata', { exact: true }).fill('');
     await page.getByLabel('Metadata value').fill('');
     await page.getByLabel('Name', { exact: true }).fill('R-07000');
+    await page.getByLabel('Order').focus();
+    await page.keyboard.press('N'); // orders by name
+    await page.waitForURL(/sort=name/);
+    expect(await page.evaluate('document.activeElement.labels?.[0]?.textContent')).toBe('Order');
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('R-07000');
+    await page.getByLabel('Name', { exact: true }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'customer-07000' }).click();
     await heading(page, 'customer-07000').waitFor();

@@ -1,7 +1,4 @@
-import { useEffect, useState } from 'preact/hooks';
-
 import { get } from '../../api/api.client.js';
-import { toSentence } from '../../api/api.error.js';
 import { type Keyset, PAGE_ROWS, useKeyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { EmptyState } from '../../components/empty-state.component.js';
@@ -9,12 +6,12 @@ import { TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
+import { useSearchForm } from '../../components/search-form.hook.js';
 import { StateBadge } from '../../components/state-badge.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
 import { TimeAndAge } from '../../components/time.component.js';
-import { goTo, hrefOf } from '../../shell/hash.router.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import { toFilter } from '../deliveries/delivery-filter.js';
-import { fromLocalTime, toLocalTime } from '../deliveries/local-time.util.js';
 import { type ActivityEntry, callerOf, hrefOfTarget } from './activity.entry.js';
 
 const COLUMNS: Column<ActivityEntry>[] = [
@@ -81,35 +78,10 @@ export function ActivityList({ query }: { query: URLSearchParams }) {
   );
 }
 
-function ActivityFilter({
-  filter,
-  list: { error, reload },
-}: {
-  filter: Record<string, string>;
-  list: Keyset<unknown>;
-}) {
-  const [draft, setDraft] = useState(filter);
-  const key = JSON.stringify(filter);
-  useEffect(() => setDraft(filter), [key]);
-  const field = (name: string, label: string) => ({
-    label,
-    value: draft[name] ?? '',
-    error: error?.field === name ? toSentence(error) : undefined,
-    onValue: (value: string) => setDraft({ ...draft, [name]: value }),
-  });
-  const time = (name: string, label: string) => ({
-    ...field(name, label),
-    type: 'datetime-local' as const,
-    value: toLocalTime(draft[name]),
-    onValue: (value: string) => setDraft({ ...draft, [name]: fromLocalTime(value) }),
-  });
-  const search = () => {
-    const href = hrefOf('activity', draft);
-    if (href === location.hash) reload();
-    else goTo(href);
-  };
+function ActivityFilter({ filter, list }: { filter: Record<string, string>; list: Keyset<unknown> }) {
+  const { field, time, form } = useSearchForm('activity', filter, list);
   return (
-    <Form class="panel filter-form" role="search" noValidate onSubmit={search}>
+    <Form {...form}>
       <div class="filters">
         <TextField {...field('what', 'What')} placeholder="user.delete" />
         <TextField {...field('who', 'Who')} placeholder="name or address" />

@@ -1,6 +1,3 @@
-import { useRef, useState } from 'preact/hooks';
-
-import { toSentence } from '../../api/api.error.js';
 import type { Keyset } from '../../api/keyset.hook.js';
 import { Button } from '../../components/button.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
@@ -8,11 +5,11 @@ import { Form } from '../../components/form.component.js';
 import { DELIVERED_TYPES } from '../../components/message-types.js';
 import { toPlainText } from '../../components/plain-text.util.js';
 import { REASON_CLASSES, toReasonText } from '../../components/reason-classes.js';
+import { useSearchForm } from '../../components/search-form.hook.js';
 import { DELIVERY_STATES } from '../../components/state-badge.component.js';
-import { goTo, hrefOf } from '../../shell/hash.router.js';
+import { hrefOf } from '../../shell/hash.router.js';
 import { searchFields } from '../../shell/session.state.js';
 import { type DeliveryFilter, nameOfField } from './delivery-filter.js';
-import { fromLocalTime, toLocalTime } from './local-time.util.js';
 
 /** Fields under "More fields". */
 const MORE = ['eventStart', 'anonymousId', 'messageId', 'source', 'type', 'release', 'reason', 'status', 'from', 'to'];
@@ -40,46 +37,11 @@ export interface FilterFormProps {
   list: Keyset<unknown>;
 }
 
-/** Form for a search; an error is shown at its field. The search is part of the hash, so it can be shared as a link. */
-export function FilterForm({ page, filter, list: { error, reload } }: FilterFormProps) {
-  const key = JSON.stringify(filter);
-  const [typed, setTyped] = useState({ key, fields: filter });
-  const draft = typed.key === key ? typed.fields : filter; // those typed for another search are given up
-  const form = useRef<HTMLFormElement>(null);
-
-  const field = (name: string, label: string) => ({
-    label,
-    value: draft[name] ?? '',
-    error: error?.field === name ? toSentence(error) : undefined,
-    onValue: (value: string) => setTyped({ key, fields: { ...draft, [name]: value } }),
-  });
-  const time = (name: string, label: string) => ({
-    ...field(name, label),
-    type: 'datetime-local' as const,
-    value: name in draft && draft[name] === filter[name] ? toLocalTime(draft[name]) : (draft[name] ?? ''),
-  });
-  const timeOf = (name: string) => {
-    const value = draft[name] ?? '';
-    if (value !== filter[name]) return fromLocalTime(value);
-    return toLocalTime(value) && value; // keeps the milliseconds, which the input does not have
-  };
-
+/** Form for a search, which is part of the hash, so it can be shared as a link. */
+export function FilterForm({ page, filter, list }: FilterFormProps) {
+  const { draft, field, time, form } = useSearchForm(page, filter, list);
   return (
-    <Form
-      class="panel filter-form"
-      role="search"
-      noValidate
-      formRef={form}
-      onSubmit={() => {
-        // An incomplete time has an empty value: the search would match more than the form shows.
-        const unread = [...form.current!.querySelectorAll('input')].find(({ validity }) => validity.badInput);
-        if (unread) return void unread.reportValidity();
-        const given = { ...draft, from: timeOf('from'), to: timeOf('to') };
-        const href = hrefOf(page, given);
-        if (href === location.hash) reload();
-        else goTo(href);
-      }}
-    >
+    <Form {...form}>
       <div class="filters">
         {page === 'deliveries' && (
           <SelectField {...field('state', 'State')} options={[['', 'Any'], ...DELIVERY_STATES]} />

@@ -1,5 +1,3 @@
-import { useState } from 'preact/hooks';
-
 import type { DestinationTrend } from '../../../lib/webhook-destination/admin/api/destination.figures.js';
 import { getPortion, useKeyset } from '../../api/keyset.hook.js';
 import { CountLink } from '../../components/count-link.component.js';
@@ -10,6 +8,7 @@ import { Form } from '../../components/form.component.js';
 import { NameLink } from '../../components/name-link.component.js';
 import { PageHeading } from '../../components/page-heading.component.js';
 import { PlainText } from '../../components/plain-text.component.js';
+import { useDraft } from '../../components/search-form.hook.js';
 import { Sparkline } from '../../components/sparkline.component.js';
 import { type Column, KeysetTable } from '../../components/table.component.js';
 import { Duration } from '../../components/time.component.js';
@@ -29,12 +28,12 @@ const ORDERS = [
 /** All destinations. */
 export function DestinationList({ query }: { query: URLSearchParams }) {
   const name = query.get('name') ?? '';
-  const field = query.get('metadata') ?? '';
+  const metadata = query.get('metadata') ?? '';
   const value = query.get('value') ?? '';
   const sort = query.get('sort') ?? 'health';
   const wanted = {
     ...(name !== '' && { name }),
-    ...(field !== '' && value !== '' && { [`metadata.${field}`]: value }),
+    ...(metadata !== '' && value !== '' && { [`metadata.${metadata}`]: value }),
   };
   const isFiltered = Object.keys(wanted).length > 0;
   const filter = { ...wanted, sort };
@@ -58,7 +57,7 @@ export function DestinationList({ query }: { query: URLSearchParams }) {
         </Button>
       </PageHeading>
       {whyNoEntries.value && <p class="hint">{whyNoEntries.value}</p>}
-      <Filters key={JSON.stringify(filter)} name={name} field={field} value={value} sort={sort} />
+      <Filters filter={{ name, metadata, value }} sort={sort} />
       <KeysetTable
         list={{ ...list, rows }}
         caption="Destinations"
@@ -147,30 +146,41 @@ function Urls({ urls: [first, ...others] }: { urls: string[] }) {
   );
 }
 
+interface FiltersProps {
+  filter: { name: string; metadata: string; value: string };
+  sort: string;
+}
+
 /** Searches when the form is submitted, rather than with each letter. */
-function Filters(before: { name: string; field: string; value: string; sort: string }) {
-  const [name, setName] = useState(before.name);
-  const [field, setField] = useState(before.field);
-  const [value, setValue] = useState(before.value);
-  const { sort } = before;
+function Filters({ filter, sort }: FiltersProps) {
+  const [{ name, metadata, value }, type] = useDraft(filter);
   return (
-    <Form class="panel filters" onSubmit={() => replaceQuery({ name, metadata: field, value, sort })}>
+    <Form class="panel filters" onSubmit={() => replaceQuery({ name, metadata, value, sort })}>
       <SelectField
         label="Order"
         value={sort}
         options={ORDERS}
-        onValue={(order) =>
-          replaceQuery({ name: before.name, metadata: before.field, value: before.value, sort: order })
-        }
+        onValue={(order) => replaceQuery({ ...filter, sort: order })}
       />
-      <TextField label="Name" value={name} onValue={setName} placeholder="or a part of it" />
-      <TextField label="Metadata" value={field} onValue={setField} placeholder="tenant" isRequired={value !== ''} />
-      <TextField label="Metadata value" value={value} onValue={setValue} isRequired={field !== ''} />
+      <TextField label="Name" value={name} onValue={(name) => type({ name })} placeholder="or a part of it" />
+      <TextField
+        label="Metadata"
+        value={metadata}
+        onValue={(metadata) => type({ metadata })}
+        placeholder="tenant"
+        isRequired={value !== ''}
+      />
+      <TextField
+        label="Metadata value"
+        value={value}
+        onValue={(value) => type({ value })}
+        isRequired={metadata !== ''}
+      />
       <div class="actions">
         <Button type="submit" look="primary">
           Search
         </Button>
-        {(before.name !== '' || before.field !== '') && <a href={hrefOf('destinations', { sort })}>Clear</a>}
+        {(filter.name !== '' || filter.metadata !== '') && <a href={hrefOf('destinations', { sort })}>Clear</a>}
       </div>
     </Form>
   );

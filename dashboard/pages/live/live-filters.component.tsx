@@ -1,10 +1,9 @@
-import { useEffect, useState } from 'preact/hooks';
-
 import type { LiveFilter } from '../../api/live.stream.js';
 import { Button } from '../../components/button.component.js';
 import { SelectField, TextField } from '../../components/field.component.js';
 import { Form } from '../../components/form.component.js';
 import { MESSAGE_TYPES } from '../../components/message-types.js';
+import { useDraft } from '../../components/search-form.hook.js';
 import { hrefOf } from '../../shell/hash.router.js';
 
 const KINDS = [
@@ -29,10 +28,8 @@ const TEXTS = [
 
 /** Form for the fields that an event must match exactly. */
 export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter: (filter: LiveFilter) => void }) {
-  const [draft, setDraft] = useState(filter);
-  const key = JSON.stringify(filter);
-  useEffect(() => setDraft(filter), [key]);
-  const set = (field: keyof LiveFilter) => (value: string) => setDraft({ ...draft, [field]: value });
+  const [draft, type] = useDraft(filter);
+  const set = (field: keyof LiveFilter) => (value: string) => type({ [field]: value });
   return (
     <Form class="panel filters" aria-label="Filters" onSubmit={() => onFilter(draft)}>
       <SelectField label="Kind" value={draft.kind ?? ''} options={KINDS} onValue={set('kind')} />
@@ -44,7 +41,7 @@ export function LiveFilters({ filter, onFilter }: { filter: LiveFilter; onFilter
         <Button type="submit" look="primary">
           Apply
         </Button>
-        {key !== '{}' && <a href={hrefOf('live')}>Clear</a>}
+        {Object.keys(filter).length > 0 && <a href={hrefOf('live')}>Clear</a>}
       </div>
       {(filter.type ?? filter.event ?? filter.userId) && (
         <p class="hint">Outcomes are hidden: only accepted and repeated messages have a type, event and user.</p>

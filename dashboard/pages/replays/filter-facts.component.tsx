@@ -5,7 +5,7 @@ import { PlainText } from '../../components/plain-text.component.js';
 import { toReasonText } from '../../components/reason-classes.js';
 import { Time } from '../../components/time.component.js';
 import { type DeliveryFilter, fieldsOf, nameOfField } from '../deliveries/delivery-filter.js';
-import { parseTime } from '../deliveries/local-time.util.js';
+import { parseTime } from '../../components/local-time.util.js';
 
 /** Pages of the fields whose values are names. */
 const PAGES: Record<string, NameLinkProps['of'] | undefined> = {

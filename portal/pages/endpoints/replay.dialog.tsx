@@ -4,7 +4,7 @@ import { path } from '../../../dashboard/api/api.client.js';
 import { useChange } from '../../../dashboard/api/change.hook.js';
 import { toFieldFaults } from '../../../dashboard/api/field-faults.util.js';
 import { TextField } from '../../../dashboard/components/field.component.js';
-import { toLocalTime } from '../../../dashboard/pages/deliveries/local-time.util.js';
+import { toLocalTime } from '../../../dashboard/components/local-time.util.js';
 import type { Endpoint } from '../../api/portal.answers.js';
 import { request } from '../../api/portal.client.js';
 import { Button } from '../../components/button.component.js';
