@@ -312,12 +312,16 @@ const steps = (page: Page) => page.locator('.timeline h3').allInnerTexts();
         options: { registry: 'store', destinations: [] },
       });
       await relay.destinations.create({ name: 'crm', urls: [receiver.url] });
-      const pause = 'The destination is paused: the delivery waits until it is resumed.';
+      const pause = 'The destination is paused: its deliveries wait until it is resumed.';
       receiver.statuses = [404];
       await relay.accept('wk_shop', [track('m1')]);
       await waitFor(async () => (await relay.deliveries({ state: 'dead' })).length === 1);
       await relay.destinations.pause('crm');
       const [dead] = await relay.deliveries({});
+      await page.goto(`${host}/relay/#/dead?destination=crm`);
+      await page.getByRole('button', { name: 'Replay all that match…' }).click();
+      await page.getByRole('dialog').getByText(pause).waitFor();
+      await page.keyboard.press('Escape');
       await page.goto(`${host}/relay/#/deliveries/${dead!.id}`);
       await page.getByRole('button', { name: 'Replay…' }).click();
       await page.getByText(pause).waitFor();

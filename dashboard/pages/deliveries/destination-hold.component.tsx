@@ -8,22 +8,22 @@ import { type Destination, isAtLimit, openOf } from '../destinations/destination
 /** Time between two readings of the destination, in ms. */
 const EVERY = 5_000;
 
-/** Says why the destination sends nothing now; renders nothing if it sends. */
+/** Says why the destination sends nothing now, or that it does not exist; renders nothing if it sends. */
 export function DestinationHold({ destination }: { destination: string }) {
   const load = (signal: AbortSignal, isPoll: boolean) =>
     get<Destination>(path`destinations/${destination}`, { query: { figures: 'true' }, signal, isPoll });
-  const { answer } = useAnswer(load, destination, EVERY);
-  const text = answer && whyHeld(answer);
-  return text === undefined ? null : <p class="warn-text">{text}</p>;
+  const { answer, error } = useAnswer(load, destination, EVERY);
+  const text = answer ? whyHeld(answer) : error?.status === 404 && 'This destination is no longer in use.';
+  return text && <p class="warn-text">{text}</p>;
 }
 
 function whyHeld({ enabled, paused, disabled, rateLimit, urls, figures }: Destination): string | undefined {
   if (disabled?.reason === 'paused') {
-    return 'Its tenant paused the endpoint: the delivery is sent once the tenant resumes it.';
+    return 'Its tenant paused the endpoint: its deliveries are sent once the tenant resumes it.';
   }
-  if (disabled) return 'The endpoint is disabled: the delivery becomes dead without an attempt.';
-  if (!enabled) return 'The destination is disabled: the delivery waits until it is enabled.';
-  if (paused) return 'The destination is paused: the delivery waits until it is resumed.';
+  if (disabled) return 'The endpoint is disabled: its deliveries become dead without an attempt.';
+  if (!enabled) return 'The destination is disabled: its deliveries wait until it is enabled.';
+  if (paused) return 'The destination is paused: its deliveries wait until it is resumed.';
   if (figures.heldUntil !== undefined)
     return `The receiver asked for no requests until ${toClock(figures.heldUntil)} (Retry-After): its deliveries wait.`;
   if (figures.down)

@@ -61,11 +61,7 @@ export function ReplayDialog({ delivery, onClose, onReplayed }: ReplayDialogProp
         <li>The request is signed with the current secret.</li>
         <li>A new retry window begins.</li>
       </ul>
-      {preview ? (
-        <DestinationHold destination={destination} />
-      ) : (
-        <p class="warn-text">This destination is no longer in use.</p>
-      )}
+      <DestinationHold destination={destination} />
       <Problem error={replay.error} />
       <ChangeActions isBusy={replay.isBusy} onClick={replay.run} onCancel={onClose}>
         {replay.isBusy ? 'Sending…' : REPLAY_WORDS[state].one.replace('…', '')}

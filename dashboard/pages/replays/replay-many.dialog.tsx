@@ -13,6 +13,7 @@ import { Form } from '../../components/form.component.js';
 import { Problem } from '../../components/problem.component.js';
 import { goTo, hrefOf } from '../../shell/hash.router.js';
 import type { DeliveryFilter } from '../deliveries/delivery-filter.js';
+import { DestinationHold } from '../deliveries/destination-hold.component.js';
 import { countMatching, totalOf } from './matching-count.js';
 import { FilterFacts } from './filter-facts.component.js';
 import { REPLAY_WORDS } from './replay-words.js';
@@ -89,6 +90,7 @@ export function ReplayManyDialog({ state, filter, onClose }: ReplayManyDialogPro
           hint="Empty: as many as the relay takes. Receivers that were down may not take all of them at once."
           error={isRateWrong ? toSentence(refusal) : undefined}
         />
+        {filter.destination && <DestinationHold destination={filter.destination} />}
         <Problem error={error} onRetry={more} />
         <Problem error={isRateWrong || hasChanged ? undefined : refusal} />
         {hasChanged && (
