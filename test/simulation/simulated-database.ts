@@ -164,7 +164,7 @@ export class SimulatedDatabase {
     const ids = before.map(({ id }) => id).filter((id) => !kept.has(id));
     for (const id of ids) this.leases.delete(id);
     this.ledger?.purged(before.filter(({ id }) => !kept.has(id)));
-    this.tell(mark, 0, ({ owner }) => owner?.withdrawn(ids));
+    this.tell(mark, 0, ({ owner }) => owner?.purged(ids));
     return purged;
   }
 

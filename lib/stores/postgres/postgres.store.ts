@@ -98,7 +98,7 @@ export class PostgresStore implements DeliveryStore {
   readonly due$: Observable<string> = merge(
     this.due.names$,
     this.signals.purged$.pipe(
-      tap((ids) => this.owner?.withdrawn(ids)),
+      tap((ids) => this.owner?.purged(ids)),
       ignoreElements(),
     ),
   );

@@ -94,7 +94,10 @@ export class BullmqStore implements SharedStore {
     this.upkeep.names$,
     this.claims.fetched$,
     this.store.signals.purged$.pipe(
-      tap((ids) => this.owner?.withdrawn(ids)),
+      tap((ids) => {
+        this.claims.forget(ids);
+        this.owner?.purged(ids);
+      }),
       ignoreElements(),
     ),
   );
@@ -225,6 +228,7 @@ export class BullmqStore implements SharedStore {
         // A process that misses the signal learns of it when it renews the lease.
         if (leased.length > 0) {
           const withdrawn = leased.map(({ job }) => placeOf(queue.destination, job).id);
+          this.claims.forget(withdrawn);
           await this.store.signals.sendPurged(withdrawn).catch(() => undefined);
         }
         await this.store.forget(queue, ids);

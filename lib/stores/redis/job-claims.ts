@@ -41,6 +41,9 @@ export class JobClaims {
   private readonly expected = new Map<string, Expected>();
   /** Deliveries that were locked by the commands that settled others, by destination, oldest first. */
   private fetched = new Map<string, Delivery[]>();
+  /** Ids of leased deliveries that were purged since leases were renewed, and between the two latest renewals. */
+  private purged = new Set<string>();
+  private purgedBefore = new Set<string>();
   /** Emits destinations that have such deliveries. */
   readonly fetched$ = new Subject<string>();
 
@@ -61,7 +64,7 @@ export class JobClaims {
   async claim(destination: string, limit: ClaimLimit, now: number): Promise<Claim & Pick<Taken, 'dueAt'>> {
     const fetched = this.fetched.get(destination);
     if (fetched) {
-      const deliveries = fetched.splice(0, limit.deliveries);
+      const deliveries = fetched.splice(0, limit.deliveries).filter(({ id }) => !this.isPurged(id));
       if (fetched.length === 0) this.fetched.delete(destination);
       return { deliveries, more: true, nextDueAt: undefined, dueAt: undefined };
     }
@@ -105,11 +108,25 @@ export class JobClaims {
     this.fetched$.next(destination);
   }
 
-  /** Returns the ids of the deliveries that no claim has taken, which are not claimed any more. */
+  /** Forgets deliveries that were purged, also those whose lock a command in progress has got. */
+  forget(ids: string[]): void {
+    for (const id of ids) this.purged.add(id);
+  }
+
+  /**
+   * Returns the ids of the deliveries that no claim has taken, which are not claimed any more. Called when leases are
+   * renewed.
+   */
   takeFetched(): string[] {
     const all = [...this.fetched.values()].flat();
     this.fetched = new Map();
+    this.purgedBefore = this.purged;
+    this.purged = new Set();
     return all.map(({ id }) => id);
+  }
+
+  private isPurged(id: string): boolean {
+    return this.purged.has(id) || this.purgedBefore.has(id);
   }
 
   private async take(queue: DestinationJobs, size: number): Promise<Taken> {

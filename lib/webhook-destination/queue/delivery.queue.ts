@@ -134,7 +134,8 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
         for (const feed of this.feeds.values()) feed.restart();
         void this.announceOpen();
       },
-      withdrawn: (ids) => this.withdraw(ids.flatMap((id) => this.leased.get(id) ?? [])),
+      purged: (ids) => void this.withdrawPurged(() => this.leasedOf(ids)),
+      withdrawn: (ids) => this.withdraw(this.leasedOf(ids)),
       resumed: () => this.withdraw([]), // hands out what waits
     });
   }
@@ -281,7 +282,7 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     const state = 'delivering';
     const isPurged = (delivery: Delivery) =>
       matches(checked, delivery, state) && !(keepsNotices && isOpenNotice({ body: delivery.body, state }));
-    this.withdraw([...this.leased.values()].filter(isPurged));
+    await this.withdrawPurged(() => [...this.leased.values()].filter(isPurged));
     await this.scrub();
     const counts = new Map<string, number>();
     for (const { source, count } of purged) counts.set(source, (counts.get(source) ?? 0) + count);
@@ -344,10 +345,29 @@ export class DeliveryQueue<S extends DeliveryStore = DeliveryStore> {
     return repeats.length === 0 ? NONE : repeats.flatMap(({ repeated }) => repeated);
   }
 
-  /** Drops deliveries that this process no longer leases. For those that are handed out, no request is made any more. */
-  private withdraw(deliveries: Delivery[]): void {
+  private leasedOf(ids: string[]): Delivery[] {
+    return ids.flatMap((id) => this.leased.get(id) ?? []);
+  }
+
+  /**
+   * Withdraws what a purge may have removed.
+   *
+   * @param find returns it, as far as this process knows of its leases
+   */
+  private async withdrawPurged(find: () => Delivery[]): Promise<void> {
+    this.withdraw(find(), true);
+    await Promise.all(this.claims); // the store may have leased some before it removed them
+    this.withdraw(find(), true);
+  }
+
+  /**
+   * Drops deliveries that this process no longer leases. For those that are handed out, no request is made any more.
+   *
+   * @param mayExist as in {@link DestinationFeed.forget}
+   */
+  private withdraw(deliveries: Delivery[], mayExist = false): void {
     for (const delivery of deliveries) this.withdrawn.add(delivery);
-    for (const feed of this.feeds.values()) this.scope.runInAsyncScope(() => feed.forget());
+    for (const feed of this.feeds.values()) this.scope.runInAsyncScope(() => feed.forget(mayExist));
   }
 
   /** Announces open deliveries without a consumer: a write that failed may have stored some. */

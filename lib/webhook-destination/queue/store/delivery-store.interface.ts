@@ -81,7 +81,9 @@ export interface StoreOwner {
   leased(): string[];
   /** Called once the store is open again. */
   reopened(): void;
-  /** Called with the ids of deliveries that another process has removed, or may have taken. */
+  /** Called with the ids of deliveries that another process has removed. */
+  purged(ids: string[]): void;
+  /** Called with the ids of deliveries that another process may have taken. */
   withdrawn(ids: string[]): void;
   /** Called when `holdsLeases` returns true again. */
   resumed(): void;

@@ -127,15 +127,21 @@ export class DestinationFeed {
     this.timer.unref();
   }
 
-  /** Drops withdrawn deliveries that are not handed out. */
-  forget(): void {
-    const { withdrawn } = this.options;
+  /**
+   * Drops withdrawn deliveries that are not handed out.
+   *
+   * @param mayExist whether the store may have some of them, which return to it
+   */
+  forget(mayExist: boolean): void {
+    const { withdrawn, leased } = this.options;
     for (const delivery of this.ready.drain()) {
-      if (withdrawn.has(delivery)) {
-        this.options.leased.delete(delivery.id);
-        this.window.drop(delivery);
-      } else {
+      if (!withdrawn.has(delivery)) {
         this.ready.push(delivery);
+      } else if (mayExist) {
+        this.giveBack(delivery);
+      } else {
+        leased.delete(delivery.id);
+        this.window.drop(delivery);
       }
     }
     this.pump();
@@ -233,11 +239,13 @@ export class DestinationFeed {
 
   private release(): void {
     // The oldest last, because a list has the one that was returned last in front.
-    for (const delivery of [...this.ready.drain()].reverse()) {
-      this.window.drop(delivery);
-      // If the closing store does not take it back, it is due again when the store opens.
-      this.options.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
-    }
+    for (const delivery of [...this.ready.drain()].reverse()) this.giveBack(delivery);
+  }
+
+  private giveBack(delivery: Delivery): void {
+    this.window.drop(delivery);
+    // If the closing store does not take it back, it is due again when the store opens.
+    this.options.settle({ delivery, outcome: undefined }, () => undefined).catch(() => undefined);
   }
 
   private refill(): void {

@@ -13,6 +13,7 @@ import type {
 import type { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import type { DeliveryStore } from '../../../../lib/webhook-destination/queue/store/delivery-store.interface.js';
 import { waitFor } from '../../../support/wait-for.js';
 
 /** An engine, and how the suite comes by a queue of it. */
@@ -961,6 +962,53 @@ export function itConforms(engine: QueueEngine): void {
         const { leases } = consume(64, () => delivered());
         await counted('delivered', 2);
         expect(names(leases)).toEqual(['m0', 'm2']);
+      });
+
+      it('hands out no purged delivery that was being claimed meanwhile', async () => {
+        for (let round = 0; round < 10; round++) {
+          const destination = `d${round}`;
+          await queue.add(messages(20, { destination }));
+          const { leases } = consume(2, undefined, destination);
+          for (let turn = 0; turn < round; turn++) await new Promise(setImmediate);
+          expect(await queue.purge({ destination })).toBe(20);
+          const before = leases.length;
+          for (const lease of [...leases]) void lease.settle(delivered());
+          await queue.idle();
+          expect(leases.length).toBe(before);
+        }
+      });
+
+      it('hands out no purged delivery that the settlement of another has taken', async () => {
+        await queue.add([message('m0', { userId: 'u2' }), ...messages(3).slice(1)]);
+        const leases: Lease[] = [];
+        const subscription = queue.consume('Webhooks', 1, true).subscribe((lease) => leases.push(lease));
+        await leased(1, leases);
+        subscription.unsubscribe();
+        await leases[0]!.settle(delivered());
+        expect(await queue.purge({ userId: 'u1' })).toBe(2);
+        const next = consume();
+        await queue.idle();
+        expect(next.leases).toEqual([]);
+      });
+
+      it('hands out what matches a purge, but came after it', async () => {
+        await queue.add([message('m0')]);
+        const { leases } = consume(1);
+        await leased(1, leases);
+        const { store } = queue as unknown as { store: Pick<DeliveryStore, 'purge'> };
+        const purge = store.purge.bind(store);
+        store.purge = async (...given) => {
+          const purged = await purge(...given);
+          await queue.add([message('m1'), message('m2')]);
+          return purged;
+        };
+        expect(await queue.purge({ userId: 'u1' })).toBe(1);
+        await leases[0]!.settle(delivered());
+        for (const count of [2, 3]) {
+          await leased(count, leases);
+          await leases.at(-1)!.settle(delivered());
+        }
+        expect(names(leases).sort()).toEqual(['m0', 'm1', 'm2']);
       });
 
       it('removes what was accepted before a moment', async () => {
