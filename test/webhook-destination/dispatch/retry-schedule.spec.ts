@@ -71,7 +71,10 @@ describe('The retry schedule', () => {
     ['120', 120_000],
     [' 0 ', 0],
     ['Thu, 01 Jan 1970 00:01:00 GMT', 60_000],
+    ['Thursday, 01-Jan-70 00:01:00 GMT', 60_000],
     ['soon', undefined],
+    ['3600.5', undefined],
+    ['-60', undefined],
     ['', undefined],
     [undefined, undefined],
   ])('reads Retry-After %j', (header, expected) => {

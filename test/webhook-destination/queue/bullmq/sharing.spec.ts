@@ -130,6 +130,33 @@ await describeOnEach([redisStore, postgresStore], (store) => {
       },
     );
 
+    // In PostgreSQL a replay reads a delivery and changes it with one statement.
+    (store.name === 'Redis' ? it : it.skip)(
+      'replay what the other is replaying without losing an attempt',
+      async () => {
+        await one.add(messages(1));
+        const lease = await firstValueFrom(one.consume('A/B: 1', 1));
+        await lease.settle({ state: 'dead', reason: 'refused', failedUrls: [] });
+        const { prototype } = RedisQueueBackend;
+        const { getJobData } = prototype;
+        const spy = vi.spyOn(prototype, 'getJobData').mockImplementationOnce(async function (this: object, ...args) {
+          const read: unknown = await getJobData.apply(this as never, args);
+          await other.replay({ state: 'dead' });
+          const again = await firstValueFrom(other.consume('A/B: 1', 1));
+          await again.settle({
+            state: 'waiting',
+            attempt: { startedAt: Date.now(), results: [] },
+            nextAttemptAt: Date.now() + 60_000,
+            failedUrls: ['https://gone.example/'],
+          });
+          return read as never;
+        });
+        expect(await one.replay({ state: 'dead' })).toBe(0);
+        spy.mockRestore();
+        expect(await one.list({})).toMatchObject([{ state: 'waiting', attempts: [{ results: [] }] }]);
+      },
+    );
+
     it('see what the other has made due by a replay', async () => {
       await one.add(messages(1));
       const lease = await firstValueFrom(one.consume('A/B: 1', 1));
