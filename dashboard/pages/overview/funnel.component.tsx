@@ -9,12 +9,13 @@ import type { Overview } from './overview.answer.js';
 export function Funnel({ overview }: { overview: Overview }) {
   const { at, open, oldestAcceptedAt, recent, process, counts } = overview;
   const { dead = 0 } = counts;
-  const from = String(at - recent.minutes * 60_000);
+  const from = String(recent.from);
+  const seconds = (at - recent.from) / 1_000;
   const received = recent.accepted + recent.rejected + recent.duplicate;
   return (
     <>
       <Figures title={`Last ${recent.minutes} minutes`}>
-        <Figure name="Received" note={toRate(received, recent.minutes)}>
+        <Figure name="Received" note={toRate(received, seconds)}>
           <CountLink count={received} href={hrefOf('deliveries', { from })} />
         </Figure>
         <Figure
@@ -30,10 +31,10 @@ export function Funnel({ overview }: { overview: Overview }) {
         <Figure name="Routed" note="deliveries, one for each destination">
           <CountLink count={recent.routed} href={hrefOf('deliveries', { from })} />
         </Figure>
-        <Figure name="Delivered" note={toRate(recent.delivered, recent.minutes)}>
+        <Figure name="Delivered" note={toRate(recent.delivered, seconds)}>
           <CountLink count={recent.delivered} href={hrefOf('deliveries', { from, state: 'delivered' })} />
         </Figure>
-        <Figure name="Failed attempts" note={toRate(recent.failed, recent.minutes)} isBad={recent.failed > 0}>
+        <Figure name="Failed attempts" note={toRate(recent.failed, seconds)} isBad={recent.failed > 0}>
           <CountLink count={recent.failed} href={hrefOf('destinations', { sort: 'failures' })} />
         </Figure>
       </Figures>
@@ -104,7 +105,7 @@ function latencyNote({ recent: { latest } }: Overview): ComponentChildren {
   );
 }
 
-function toRate(count: number, minutes: number): string {
-  const rate = count / (minutes * 60);
+function toRate(count: number, seconds: number): string {
+  const rate = count / seconds;
   return `${rate.toLocaleString(undefined, { maximumFractionDigits: rate < 10 ? 2 : 0 })} per second`;
 }

@@ -15,7 +15,7 @@ export interface Overview extends CountsSummary {
   /** Number of deliveries still to be delivered. */
   open: number;
   oldestAcceptedAt: number | null;
-  recent: Record<Counter, number> & { minutes: number; latest: SeriesPoint | null };
+  recent: Record<Counter, number> & { minutes: number; from: number; latest: SeriesPoint | null };
   process: { lostBeforeIngest: number; uptime: number };
 }
 

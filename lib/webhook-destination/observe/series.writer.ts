@@ -148,6 +148,7 @@ export class SeriesWriter {
   }
 }
 
-function startOf(time: number, interval: number): number {
+/** Returns when the interval of a time began. */
+export function startOf(time: number, interval: number): number {
   return Math.floor(time / interval) * interval;
 }

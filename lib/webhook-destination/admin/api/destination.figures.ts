@@ -1,5 +1,6 @@
 import { sortCounts, type StateCounts } from '../../observe/destination-counts.js';
 import { type RelaySeries, type SeriesPoint, sumOf } from '../../observe/relay-series.js';
+import { startOf } from '../../observe/series.writer.js';
 import type { AdminProcess } from './admin-services.interface.js';
 
 /** Period of a destination's recent outcomes, in ms. */
@@ -95,11 +96,12 @@ export function openOf({ queued = 0, delivering = 0, waiting = 0 }: DestinationF
 }
 
 function perMinute(points: SeriesPoint[], now: number): number {
+  const from = startOf(now - SPAN, 60_000); // whole minutes, as the points are
   const { delivered } = sumOf(
-    points.filter(({ at }) => at > now - SPAN),
+    points.filter(({ at }) => at >= from),
     ['delivered'],
   );
-  return delivered / (SPAN / 60_000);
+  return delivered / ((now - from) / 60_000);
 }
 
 function toTrend(points: SeriesPoint[], now: number): DestinationTrend {

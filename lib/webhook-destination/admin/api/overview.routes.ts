@@ -5,7 +5,7 @@ import { summarize } from '../../observe/destination-counts.js';
 import { PROMETHEUS_TYPE, toPrometheusText } from '../../observe/prometheus.text.js';
 import { firstAcceptedAt } from '../../observe/queue.figures.js';
 import { COUNTERS, type RelaySeries, sumOf } from '../../observe/relay-series.js';
-import { SERIES_TIME } from '../../observe/series.writer.js';
+import { SERIES_TIME, startOf } from '../../observe/series.writer.js';
 import type { DestinationEntry } from '../../registry/registry-entry.interface.js';
 import { LIVE_FILTERS, LIVE_KINDS, type LiveFilter } from '../live/live.event.js';
 import type { LiveFeed } from '../live/live.feed.js';
@@ -35,10 +35,11 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
       'Counts, rates and latencies of the last minutes, and the destinations that most need attention',
       async ({ caller }) => {
         const now = Date.now();
+        const from = startOf(now - RECENT, 60_000);
         const [counts, oldest, points] = await Promise.all([
           own.figures.counts(),
           firstAcceptedAt(own.figures),
-          series.read(now - RECENT, now),
+          series.read(from, now),
         ]);
         const summary = summarize(counts, own.dispatcher.downNames, MAX_DESTINATIONS);
         const destinations = await Promise.all(
@@ -55,7 +56,7 @@ export function overviewRoutes(relay: AdminRelay, own: AdminProcess, series: Rel
           destinations,
           open: queued + delivering + waiting,
           oldestAcceptedAt: oldest ?? null,
-          recent: { minutes: RECENT / 60_000, ...sumOf(points, COUNTERS), latest: points.at(-1) ?? null },
+          recent: { minutes: RECENT / 60_000, from, ...sumOf(points, COUNTERS), latest: points.at(-1) ?? null },
           process: { lostBeforeIngest: relay.lostCount, uptime: Math.round(process.uptime()) },
         };
       },
