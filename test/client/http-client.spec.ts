@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -12,6 +13,7 @@ import {
 } from 'nestjs-analytics-relay/client';
 import { useCleanUps } from '../support/clean-ups.js';
 import { Forwarder } from '../support/forwarder.js';
+import { RawReceiver } from '../support/raw-receiver.js';
 import { collect, create, event, tracked } from './support/harness.js';
 
 const ok: HTTPResponse = { status: 200, statusText: 'OK' };
@@ -271,6 +273,25 @@ describe('keepAliveHttpClient', () => {
     expect(requests).toBeGreaterThanOrEqual(3);
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('sends nothing again by itself where a connection is reset within the response', async () => {
+    const receiver = await RawReceiver.start((socket, index) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${index === 1 ? 9 : 2}\r\n\r\n{}`);
+    });
+    onTestFinished(() => receiver.stop());
+    const { makeRequest } = keepAliveHttpClient({ maxSockets: 1 });
+    const post = (body: string) =>
+      makeRequest({ url: receiver.url, method: 'POST', headers: {}, body, httpRequestTimeout: 10_000 });
+    await post('1');
+    await new Promise((resolve) => setImmediate(resolve)); // lets the connection go back to the agent
+    const reset = () => receiver.sockets.forEach((socket) => socket.resetAndDestroy());
+    subscribe('http.client.response.finish', reset);
+    onTestFinished(() => void unsubscribe('http.client.response.finish', reset));
+    await expect(post('2')).rejects.toMatchObject({ code: 'ECONNRESET' });
+    unsubscribe('http.client.response.finish', reset);
+    await post('3'); // on the only connection, so after what the client sends by itself
+    expect(receiver.requests.map((request) => request.at(-1))).toEqual(['1', '2', '3']);
   });
 
   it('ends a request by itself after httpRequestTimeout, where nobody else does', async () => {

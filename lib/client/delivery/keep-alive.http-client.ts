@@ -82,13 +82,18 @@ function exchange(start: typeof http.request, agent: http.Agent, request: HTTPCl
       const timer = setTimeout(giveUp, request.httpRequestTimeout);
       outgoing.on('close', () => clearTimeout(timer));
     }
+    let isAnswered = false;
     outgoing.on('error', (error: NodeJS.ErrnoException) => {
       // The receiver closed an idle connection just as it was reused. If it did receive the request, it deduplicates by
       // messageId.
-      if (outgoing.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(start, agent, request));
+      const isIdleClosed = !isAnswered && outgoing.reusedSocket && error.code === 'ECONNRESET';
+      if (isIdleClosed) resolve(exchange(start, agent, request));
       else reject(error);
     });
-    outgoing.on('response', (response) => resolve(read(response)));
+    outgoing.on('response', (response) => {
+      isAnswered = true;
+      resolve(read(response));
+    });
     outgoing.end(request.body);
   });
 }
