@@ -12,6 +12,9 @@ interface TransactionHost {
 
 type Work = (...args: unknown[]) => unknown;
 
+/** Propagation of a method that is a savepoint, which may have the transaction object of its caller. */
+const NESTED = 'NESTED';
+
 /** Lets events take part in the transactions of `@nestjs-cls/transactional`, which commit once the events are written. */
 export class ClsTransactions {
   /** Events that are being written, by transaction. */
@@ -25,7 +28,12 @@ export class ClsTransactions {
     const begin = host.withTransaction.bind(host);
     host.withTransaction = (...args) => {
       const outer = this.current;
-      return begin(...args.map((arg) => (typeof arg === 'function' ? this.awaitWrites(arg as Work, outer) : arg)));
+      const isNested = args[0] === NESTED;
+      const awaitWrites = (arg: unknown) =>
+        typeof arg === 'function' ? this.awaitWrites(arg as Work, outer, isNested) : arg;
+      const run = () => begin(...args.map(awaitWrites));
+      // What was recorded before a savepoint must not be rolled back with it.
+      return outer && isNested ? Promise.allSettled(this.writesOf(outer)).then(run) : run();
     };
   }
 
@@ -51,18 +59,21 @@ export class ClsTransactions {
     this.writesOf(tx).push(write);
   }
 
-  /** Returns work that ends once the events that it records are written, and fails if one cannot be. */
-  private awaitWrites(work: Work, outer: object | undefined): Work {
+  /** Returns work that ends once the events of its transaction are written, and fails if one cannot be. */
+  private awaitWrites(work: Work, outer: object | undefined, isNested: boolean): Work {
     const awaiting: Work = async (...args) => {
       const tx = this.current;
-      const writes = tx ? this.writesOf(tx) : [];
+      if (!tx || (tx === outer && !isNested)) return work(...args); // the caller waits, who may go on if this fails
+      const writes = this.writesOf(tx);
+      const begun = writes.length;
+      const next = () => writes.splice(begun, 1)[0];
       try {
         const result = await work(...args);
-        for (let write = writes.shift(); write; write = writes.shift()) await write;
+        for (let write = next(); write; write = next()) await write;
         return result;
       } catch (error) {
-        await Promise.allSettled(writes.splice(0));
-        if (tx && tx !== outer) this.onRolledBack?.(tx);
+        await Promise.allSettled(writes.splice(begun));
+        if (tx !== outer) this.onRolledBack?.(tx);
         throw error;
       }
     };

@@ -11,6 +11,7 @@ import { describeOnEach, POSTGRES_URL, postgresStore } from '../support/services
 import { startTransactional } from '../support/transactions.js';
 
 const ordered = (messageId: string) => ({ userId: 'u1', event: messageId, messageId });
+const tooLarge = { ...ordered('m1'), properties: { text: 'x'.repeat(40_000) } };
 
 @Injectable()
 class Orders {
@@ -33,6 +34,7 @@ class Orders {
 
   @Transactional()
   async placeWith(messageId: string, failing: string): Promise<void> {
+    this.analytics.track(ordered(`${messageId} before`));
     await this.nested(failing).catch(() => undefined);
     this.analytics.track(ordered(messageId));
   }
@@ -45,8 +47,14 @@ class Orders {
 
   @Transactional()
   async refused(): Promise<void> {
-    this.analytics.track({ ...ordered('m1'), properties: { text: 'x'.repeat(40_000) } });
+    this.analytics.track(tooLarge);
     await Promise.resolve();
+  }
+
+  @Transactional()
+  async refusedAround(failing: () => Promise<unknown>): Promise<void> {
+    this.analytics.track(tooLarge);
+    await failing().catch(() => undefined);
   }
 
   @Track('Outside', { userId: 'u1' })
@@ -86,14 +94,22 @@ await describeOnEach([postgresStore], () => {
     it('is dropped with the savepoint of a nested method', async () => {
       const { orders, receiver, events, rows } = await start();
       await orders.placeWith('m1', 'm2');
-      await receiver.received(1);
-      expect(events()).toEqual(['m1']);
-      expect(await rows()).toHaveLength(1);
+      await receiver.received(2);
+      expect(events()).toEqual(['m1', 'm1 before']);
+      expect(await rows()).toHaveLength(2);
     });
 
     it('that cannot be written rolls the transaction back', async () => {
       const { orders } = await start();
       await expect(orders.refused()).rejects.toMatchObject({ code: 'message_too_large' });
+    });
+
+    it.each<[string, (orders: Orders) => Promise<unknown>]>([
+      ['a method that joins it', (orders) => orders.place('m2', true)],
+      ['a nested method', (orders) => orders.nested('m2')],
+    ])('that cannot be written does so although %s failed meanwhile', async (_what, fail) => {
+      const { orders } = await start();
+      await expect(orders.refusedAround(() => fail(orders))).rejects.toMatchObject({ code: 'message_too_large' });
     });
 
     it('is recorded as before outside a transaction', async () => {
