@@ -12,6 +12,7 @@ import { TransactionError } from '../common/relay.errors.js';
 import type { InProcessIngest } from '../webhook-destination/ingest/in-process-ingest.interface.js';
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import { ClsTransactions } from './cls-transactions.js';
+import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
 
 export const TRANSACTIONAL_RELAY =
   'WebhookDestinationModule with postgresQueue() and a source of this writeKey in the same application, and no host';
@@ -66,9 +67,13 @@ export class TransactionRecorder {
     this.with(null, record);
   }
 
-  /** Records an event in {@link ofContext}, which then waits for it. */
+  /** Records an event in {@link ofContext}, which then waits for it, but not for one that is only logged or dropped. */
   recordInContext(tx: object, record: (callback: Callback) => void, callback: Callback | undefined): void {
-    const write = this.in(tx)((settle) => record(callback ? both(settle, callback) : settle));
+    const write = this.in(tx)((settle) => {
+      // Of a message that is only logged, there is no context.
+      const end: Callback = (reason, ctx) => settle(ctx && !PlanEnforcer.isViolation(reason) ? reason : undefined, ctx);
+      record(callback ? both(end, callback) : end);
+    });
     this.cls!.add(tx, write);
   }
 

@@ -1,8 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { Propagation, Transactional } from '@nestjs-cls/transactional';
-import { AnalyticsModule, AnalyticsService, memoryQueue, Track } from 'nestjs-analytics-relay';
+import {
+  AnalyticsModule,
+  type AnalyticsModuleOptions,
+  AnalyticsService,
+  defineEvent,
+  memoryQueue,
+  Track,
+  type TrackParams,
+} from 'nestjs-analytics-relay';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 
 import { useCleanUps } from '../support/clean-ups.js';
 import { pgTransactions } from '../support/pg-transactions.js';
@@ -12,6 +21,8 @@ import { startTransactional } from '../support/transactions.js';
 
 const ordered = (messageId: string) => ({ userId: 'u1', event: messageId, messageId });
 const tooLarge = { ...ordered('m1'), properties: { text: 'x'.repeat(40_000) } };
+
+const Paid = defineEvent('Paid', z.object({ total: z.number() }));
 
 @Injectable()
 class Orders {
@@ -57,6 +68,12 @@ class Orders {
     await failing().catch(() => undefined);
   }
 
+  @Transactional()
+  async placeAfter(message: TrackParams): Promise<void> {
+    this.analytics.track(message);
+    await this.place('m1');
+  }
+
   @Track('Outside', { userId: 'u1' })
   plain(): void {
     return undefined;
@@ -67,11 +84,11 @@ await describeOnEach([postgresStore], () => {
   describe("With transactions: 'cls', an event of a method with @Transactional()", () => {
     const afterwards = useCleanUps();
 
-    async function start() {
+    async function start(options: Partial<AnalyticsModuleOptions> = {}) {
       const pool = new pg.Pool({ connectionString: POSTGRES_URL });
       afterwards(() => pool.end());
       const around = { imports: [pgTransactions(pool)], providers: [Orders] };
-      const application = await startTransactional(afterwards, { transactions: 'cls' }, around);
+      const application = await startTransactional(afterwards, { ...options, transactions: 'cls' }, around);
       const events = () => application.receiver.webhooks.map(({ body }) => body.event as string).sort();
       return { ...application, orders: application.relay.app.get(Orders), events };
     }
@@ -110,6 +127,21 @@ await describeOnEach([postgresStore], () => {
     ])('that cannot be written does so although %s failed meanwhile', async (_what, fail) => {
       const { orders } = await start();
       await expect(orders.refusedAround(() => fail(orders))).rejects.toMatchObject({ code: 'message_too_large' });
+    });
+
+    it.each<[string, Partial<AnalyticsModuleOptions>, Partial<TrackParams>]>([
+      [
+        "breaks the tracking plan, with violations: 'drop'",
+        { trackingPlan: { events: [Paid], violations: 'drop' } },
+        {},
+      ],
+      ["breaks a rule, with onInvalid: 'log'", { onInvalid: 'log' }, { timestamp: 'today' }],
+      ['is about nobody', {}, { userId: undefined }],
+    ])('that %s, is left out, and the method succeeds', async (_fault, options, fields) => {
+      const { orders, receiver, events } = await start(options);
+      await orders.placeAfter({ userId: 'u1', event: 'Paid', ...fields });
+      await receiver.received(3);
+      expect(events()).toEqual(['Counted', 'Tracked', 'm1']);
     });
 
     it('is recorded as before outside a transaction', async () => {
