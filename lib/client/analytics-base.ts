@@ -8,7 +8,7 @@ import { AnalyticsEmitter } from './event/analytics.emitter.js';
 import { Context } from './event/context.js';
 import { EventLedger } from './event/event.ledger.js';
 import { LossReporter } from './event/loss.reporter.js';
-import type { Callback, EventSink, EventTransaction } from './event/pending-event.interface.js';
+import type { BoundCallback, EventSink, EventTransaction } from './event/pending-event.interface.js';
 import { type Additions, completeMessage, createMessage } from './message/message.factory.js';
 import { MESSAGE_TYPES, type MessageType } from './message/message.interface.js';
 import { SerializedMessage } from './message/serialized-message.js';
@@ -115,8 +115,8 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   /**
    * Sends all events recorded so far without waiting for a full batch or the interval. The promise is fulfilled when
    * every event has been delivered or has failed, and the promises returned by their callbacks have settled. It never
-   * rejects. Events that an `AnalyticsService` records before its application starts are sent after the start; until
-   * then, the promise is fulfilled immediately.
+   * rejects. A callback may call it; from then on, no flush waits for that callback. Events that an `AnalyticsService`
+   * records before its application starts are sent after the start; until then, the promise is fulfilled immediately.
    *
    * With `timeout`, the promise is fulfilled at the latest when the timeout expires. Events in flight are then aborted
    * and fail with a `RelayError` with the code `flush_timeout`. Waiting events are sent later, or also fail if `close`
@@ -186,7 +186,7 @@ export abstract class AnalyticsBase extends AnalyticsEmitter {
   protected record(
     type: MessageType,
     params: unknown,
-    callback: Callback | undefined,
+    callback: BoundCallback | undefined,
     { refusal, recordedBy, transaction, facts, context, isByField }: RecordExtras = NO_EXTRAS,
   ): void {
     const { telemetry, defaults } = this.resolved;

@@ -86,6 +86,38 @@ describe('flush', () => {
     expect(ended).toEqual(['callback', 'flush']);
   });
 
+  it.each(['flush', 'closeAndFlush'] as const)('%s() in a callback waits for all but this callback', async (flush) => {
+    const collector = await collect();
+    const analytics = create({ host: collector.url });
+    const later = vi.fn();
+    const ended = new Promise((resolve) =>
+      analytics.track(event(), async () => {
+        analytics.track(event(), later);
+        await analytics[flush]();
+        resolve(later.mock.calls.length);
+      }),
+    );
+    await analytics.flush();
+    expect(await ended).toBe(1);
+    await analytics.flush();
+  });
+
+  it('waits for a callback that flushes another instance', async () => {
+    const collector = await collect();
+    const [analytics, other] = [create({ host: collector.url }), create({ host: collector.url })];
+    const ended: string[] = [];
+    analytics.track(event(), async () => {
+      const outcome = tracked(other);
+      await other.flush();
+      await outcome;
+      await tracked(create({ disable: true, maxEventsInBatch: 1 })); // lets everything that is ready run
+      ended.push('callback');
+    });
+    await analytics.flush();
+    ended.push('flush');
+    expect(ended).toEqual(['callback', 'flush']);
+  });
+
   it('also resolves when events failed', async () => {
     const collector = await collect(400);
     const analytics = create({ host: collector.url });

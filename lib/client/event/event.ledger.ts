@@ -2,10 +2,11 @@ import type { MessageType } from '../message/message.interface.js';
 import type { SerializedMessage } from '../message/serialized-message.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
 import type { AnalyticsEmitter } from './analytics.emitter.js';
+import { CallbackHold } from './callback-hold.js';
 import { Context, isCancelled } from './context.js';
 import { FlushGroup } from './flush-group.js';
 import type { LossReporter } from './loss.reporter.js';
-import type { Callback, EventTransaction, PendingEvent } from './pending-event.interface.js';
+import type { BoundCallback, EventTransaction, PendingEvent } from './pending-event.interface.js';
 import type { UserCodeCaller } from './user-code.caller.js';
 
 /** Ensures that every event has exactly one outcome. */
@@ -26,7 +27,7 @@ export class EventLedger {
   open(
     type: MessageType,
     message: SerializedMessage,
-    callback: Callback | undefined,
+    callback: BoundCallback | undefined,
     trace?: TraceFields,
     transaction?: EventTransaction,
   ): PendingEvent {
@@ -36,8 +37,9 @@ export class EventLedger {
     return { type, callback, transaction, group, message, trace, context: undefined, onDelivered: undefined };
   }
 
-  /** Closes the group of the events recorded so far. */
+  /** Closes the group of the events recorded so far. If a callback calls this, the group no longer waits for it. */
   closeGroup(): FlushGroup {
+    CallbackHold.releaseCurrent(this);
     const group = this.group;
     const next = new FlushGroup(group.index + 1, 2); // held by the previous group, and by being open
     this.group = next;
@@ -69,7 +71,8 @@ export class EventLedger {
     if (!group) return;
     event.group = undefined;
     if (reason !== undefined) this.contextOf(event).setFailedDelivery({ reason });
-    const returned = callback && this.userCode.call(() => callback(reason, this.contextOf(event)));
+    const hold = callback && new CallbackHold(this, group);
+    const returned = callback && this.userCode.call(() => callback(reason, this.contextOf(event), hold));
     if (reason !== undefined) {
       const ctx = this.contextOf(event);
       if (isCancelled(ctx, reason)) this.emitter.emit('cancelled', ctx);
@@ -79,8 +82,9 @@ export class EventLedger {
       this.emitter.emit(event.type, this.contextOf(event));
     }
     if (--this.pending === 0) this.emitter.emit('drained');
-    if (returned) void returned.then(() => group.release());
-    else group.release();
+    const held = hold ?? group;
+    if (returned) void returned.then(() => held.release());
+    else held.release();
   }
 
   private contextOf(event: PendingEvent): Context {

@@ -1,6 +1,7 @@
 import type { MessageType } from '../message/message.interface.js';
 import type { SerializedMessage } from '../message/serialized-message.js';
 import type { TraceFields } from '../telemetry/trace-context.js';
+import type { CallbackHold } from './callback-hold.js';
 import type { Context } from './context.js';
 import type { Endpoint } from './endpoint.interface.js';
 import type { FlushGroup } from './flush-group.js';
@@ -13,6 +14,9 @@ import type { FlushGroup } from './flush-group.js';
  */
 export type Callback = (err?: unknown, ctx?: Context) => unknown;
 
+/** A callback in the async context of the call that recorded its event. */
+export type BoundCallback = (err?: unknown, ctx?: Context, hold?: CallbackHold) => unknown;
+
 /** A transaction of the application that an event takes part in. */
 export interface EventTransaction {
   readonly tx: unknown;
@@ -23,7 +27,7 @@ export interface EventTransaction {
 /** An event between the call that recorded it and its outcome. */
 export interface PendingEvent {
   readonly type: MessageType;
-  readonly callback: Callback | undefined;
+  readonly callback: BoundCallback | undefined;
   /** Receives the message in place of a batch. The call that recorded the event learns of a failure. */
   readonly transaction: EventTransaction | undefined;
   /** Undefined once the event has its outcome. */

@@ -2,7 +2,8 @@ import { AsyncResource } from 'node:async_hooks';
 
 import { errorStack } from '../error.util.js';
 import { emitWarning } from '../warning.util.js';
-import type { Callback } from './pending-event.interface.js';
+import { CallbackHold } from './callback-hold.js';
+import type { BoundCallback, Callback } from './pending-event.interface.js';
 
 /** Calls listeners and callbacks of the application; their errors never reach the library. */
 export class UserCodeCaller {
@@ -39,9 +40,9 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** Binds a callback to the async context of the caller. A callback that is not a function is ignored. */
-export function bindCallback(callback: Callback | undefined): Callback | undefined {
+export function bindCallback(callback: Callback | undefined): BoundCallback | undefined {
   if (typeof callback !== 'function') return undefined;
   // Not `AsyncResource.bind`, which passes the first argument as `this` on Node 14.
   const scope = new AsyncResource('AnalyticsCallback');
-  return (error, ctx) => scope.runInAsyncScope(callback, undefined, error, ctx);
+  return (error, ctx, hold) => scope.runInAsyncScope(() => CallbackHold.run(hold, callback, error, ctx));
 }
