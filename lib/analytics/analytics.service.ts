@@ -19,7 +19,6 @@ import {
 } from '../client/index.js';
 import { isCancelled } from '../client/event/context.js';
 import { bindCallback } from '../client/event/user-code.caller.js';
-import { takeObject } from '../client/message/message-json.util.js';
 import { DEFAULT_HOST } from '../client/settings.rules.js';
 import { ClientMetrics } from '../common/telemetry/client-metrics.js';
 import { Concealed } from '../common/concealed.value.js';
@@ -31,7 +30,7 @@ import { IN_PROCESS_INGEST, type InProcessIngest } from '../webhook-destination/
 import type { CheckedAnalyticsOptions } from './analytics.options.js';
 import type { AmbientParams } from './context/ambient-params.interface.js';
 import { currentRecorder, scopeOfCall } from './context/context-scope.js';
-import { isAboutNobody, MessageCompleter } from './context/message.completer.js';
+import { isAboutNobody, MessageCompleter, readMessage } from './context/message.completer.js';
 import { InProcessTransport } from './in-process.transport.js';
 import { DEFAULT_INSTANCE } from './instance.options.js';
 import { PlanEnforcer } from './tracking-plan/plan.enforcer.js';
@@ -224,7 +223,7 @@ export class AnalyticsService extends AnalyticsBase implements OnModuleInit, OnA
     const recordedBy = this.ingest ? currentRecorder() : undefined;
     const bound = bindCallback(callback); // here, because the completed message is recorded outside the scope
     try {
-      const given = event ? { ...takeObject('message', message), ...event } : message;
+      const given = event ? { ...readMessage(message), ...event } : message;
       this.completer.complete(type, given, (complete, ambient) => {
         const refusal = type === 'track' ? this.findViolation(complete as TrackParams) : undefined;
         const extras = { refusal, recordedBy, isByField: this.ingest !== undefined, ...ambient };

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { IsString } from 'class-validator';
-import { AnalyticsContext, AnalyticsService, Track, TrackedEvent } from 'nestjs-analytics-relay';
+import { AnalyticsContext, AnalyticsService, Track, TrackedEvent, ValidationError } from 'nestjs-analytics-relay';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../support/clean-ups.js';
@@ -64,6 +64,23 @@ describe('Fields that a toJSON hides are not sent', () => {
     const recorded = await events();
     expect(recorded).toMatchObject([expected]);
     expect(JSON.stringify(recorded)).not.toContain('secret');
+  });
+
+  const unreadable = {
+    get userId(): string {
+      throw new TypeError('not loaded');
+    },
+  };
+
+  it.each<[string, (analytics: AnalyticsService) => void]>([
+    ['track', (analytics) => analytics.track(Object.assign(unreadable, { event: 'Ordered' }))],
+    ['trackEvent', (analytics) => analytics.trackEvent(Object.assign(new SignedUp(), { name: 'Ada' }), unreadable)],
+    ['alias', (analytics) => analytics.alias(Object.assign(unreadable, { previousId: 'a1' }))],
+  ])('%s throws a ValidationError that names a field which cannot be read', async (_method, record) => {
+    const { analytics } = await startProvider(afterwards, Accounts);
+    const refusal = { code: 'message_unreadable', message: 'userId cannot be read: not loaded' };
+    expect(() => record(analytics)).toThrow(ValidationError);
+    expect(() => record(analytics)).toThrow(expect.objectContaining(refusal));
   });
 
   it('an event whose data cannot be read is one log line that names the field', async () => {

@@ -256,6 +256,19 @@ describe('messages', () => {
     expect(callback).toHaveBeenCalledTimes(1);
   });
 
+  it.each<[string, object, string]>([
+    ['an accessor', Object.defineProperty({ event: 'Ordered' }, 'userId', { get: fail, enumerable: true }), 'userId'],
+    [
+      'an accessor of its class',
+      Object.create(Object.defineProperty({}, 'userId', { get: fail })) as object,
+      'message',
+    ],
+  ])('a message with %s that throws is refused by the call, which names the field', (_what, message, field) => {
+    const error = thrown((a) => a.track(untyped(message)));
+    const text = `${field} cannot be read: not loaded`;
+    expect(error).toMatchObject({ code: 'message_unreadable', field, message: text, cause: failure });
+  });
+
   /** Hides a field and its internals in JSON, as documents of mongoose do. */
   class User {
     readonly $__ = { cache: 'internal' };

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { errorMessage } from '../../client/error.util.js';
 import { type MessageType, ValidationError } from '../../client/index.js';
 import type { Additions } from '../../client/message/message.factory.js';
-import { takeObject } from '../../client/message/message-json.util.js';
+import { takeObject, unreadable } from '../../client/message/message-json.util.js';
 import { isPlainObject } from '../../client/message/message.rules.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { isDiscardedPromise } from '../../common/promise.util.js';
@@ -16,9 +16,9 @@ import { contextOf } from './request-context.util.js';
 type AmbientAdditions = Pick<Additions, 'facts' | 'context'>;
 type Message = MessageIds & { groupId?: string | undefined; [field: string]: unknown };
 
-/** Fields that are not completed. They are named, because copying an object leaves out the accessors of its class. */
-const OTHER_FIELDS = [
-  ...['messageId', 'timestamp', 'context', 'integrations', 'event', 'name'],
+/** Fields of messages. They are named, because copying an object leaves out the accessors of its class. */
+const FIELDS = [
+  ...['userId', 'anonymousId', 'groupId', 'messageId', 'timestamp', 'context', 'integrations', 'event', 'name'],
   ...['category', 'properties', 'traits', 'previousId'],
 ];
 
@@ -34,11 +34,11 @@ export class MessageCompleter {
   /**
    * Calls `record` outside the scope, with the completed message and what is added to its context.
    *
-   * @throws {ValidationError} if `groupId` is not a string.
+   * @throws {ValidationError} if `groupId` is not a string, or a field cannot be read.
    */
   complete(type: MessageType, given: unknown, record: (complete: unknown, ambient?: AmbientAdditions) => void): void {
     if (!isPlainObject(given)) return record(given); // which the message's own rules refuse
-    const message = takeObject('message', given);
+    const message = readMessage(given);
     const scope = scopeOfCall();
     const groupId = groupIdOf(message) || scope.groupId;
     const complete = this.withIds(type, message, scope);
@@ -50,9 +50,7 @@ export class MessageCompleter {
 
   private withIds(type: MessageType, message: Message, scope: ContextScope): Message {
     const { userId, anonymousId } = this.idsFor(type, message, scope);
-    const complete: Message = { userId, anonymousId: type === 'alias' ? message.anonymousId : anonymousId };
-    for (const field of OTHER_FIELDS) complete[field] = message[field];
-    return complete;
+    return { ...message, userId, anonymousId: type === 'alias' ? message.anonymousId : anonymousId };
   }
 
   private ambientContext({ origin, context }: ContextScope, groupId: string | undefined): AmbientAdditions {
@@ -83,6 +81,22 @@ export class MessageCompleter {
   }
 }
 
+/**
+ * Copies the fields of a message.
+ *
+ * @throws {ValidationError} that names the field which cannot be read.
+ */
+export function readMessage(given: unknown): Message {
+  try {
+    const message: Message = {};
+    const taken = takeObject('message', given);
+    for (const field of FIELDS) message[field] = taken[field];
+    return message;
+  } catch (error) {
+    throw unreadable(given as object, error);
+  }
+}
+
 function groupIdOf({ groupId }: Record<string, unknown>): string | null | undefined {
   if (groupId == null || typeof groupId === 'string') return groupId;
   throw new ValidationError({ field: 'groupId', code: 'group_id_not_string', message: 'groupId must be a string' });
@@ -90,8 +104,9 @@ function groupIdOf({ groupId }: Record<string, unknown>): string | null | undefi
 
 /** Whether a message was refused because neither it nor the ambient identity names a user. */
 export function isAboutNobody(type: MessageType, message: unknown, error: unknown): boolean {
-  const { code, field } = (error ?? {}) as Partial<ValidationError>;
-  return code === 'no_user_anon_id' || (type === 'alias' && field === 'userId' && !(message as Message).userId);
+  const { code } = (error ?? {}) as Partial<ValidationError>;
+  if (code === 'no_user_anon_id') return true;
+  return type === 'alias' && code === 'user_id_not_string' && !(message as Message).userId;
 }
 
 /** Returns the `anonymousId` of a request's visitor: the browser SDK's, or a random one; the same on every call. */

@@ -48,12 +48,20 @@ const fill: Record<MessageType, (message: Message, params: Params) => void> = {
  * and never changes them: serialise it before the application changes them.
  *
  * @param recordedBy the method or route that records it, for a relay in the same process
- * @throws {ValidationError} when a rule is broken.
+ * @throws {ValidationError} when a rule is broken, or a field cannot be read.
  */
 export function createMessage(type: MessageType, params: unknown, recordedBy?: string): Message {
   if (!isPlainObject(params)) {
     throw new ValidationError({ field: 'message', code: 'message_not_object', message: 'message must be an object' });
   }
+  try {
+    return toMessage(type, params, recordedBy);
+  } catch (error) {
+    throw unreadable(params, error);
+  }
+}
+
+function toMessage(type: MessageType, params: Params, recordedBy: string | undefined): Message {
   const given = takeObject('message', params);
   const fault = findMessageFault(type, given);
   if (fault) throw new ValidationError(fault);
