@@ -54,15 +54,15 @@ export async function findByText(
   if (wanted === '' || wanted.length > MAX_LENGTH) {
     throw new RequestError('query_invalid', `text must have 1 to ${MAX_LENGTH} characters`, 'text');
   }
-  const replay = UUID.test(wanted) ? jobs.find(wanted).catch(unlessUnknown) : undefined;
   const { refusals: kept, searches } = own.queue;
-  const [found, refusals, destinations, sources] = await Promise.all([
+  const [replay, found, refusals, destinations, sources] = await Promise.all([
+    UUID.test(wanted) ? jobs.find(wanted).catch(unlessUnknown) : undefined,
     findDeliveries(wanted, relay, own.queue, caller),
     searches.inTurn(() => kept.findById(wanted, LIMIT, READ_TIME), caller),
     relay.destinations.findNamed(wanted, LIMIT),
     relay.sources.findNamed(wanted, LIMIT),
   ]);
-  return { replay: await replay, found, refusals, destinations, sources };
+  return { replay, found, refusals, destinations, sources };
 }
 
 function unlessUnknown(error: unknown): undefined {

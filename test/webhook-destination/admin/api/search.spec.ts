@@ -1,4 +1,5 @@
 import { memoryQueue, sqliteQueue } from 'nestjs-analytics-relay';
+import { NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -107,6 +108,18 @@ describe.each(onFastify)('Search by the API on $platform', ({ createAdapter }) =
     for (const text of ['', '%20', 'x'.repeat(501)]) {
       expect((await json('GET', `search?text=${text}`)).answer).toMatchObject({ code: 'query_invalid', field: 'text' });
     }
+  });
+
+  it('fails while other processes cannot be asked for a replay, and takes no process down', async () => {
+    const send = () => Promise.reject(new Error('connection lost'));
+    const queue = Object.assign(memoryQueue()(), { peers: { received$: NEVER, send } });
+    const { json } = await startApi(cleanUp, createAdapter(), { options: { queue: () => queue } });
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
+    cleanUp(() => process.off('unhandledRejection', note));
+    expect((await json('GET', 'search?text=9f7e6c6e-0000-4000-8000-000000000000')).status).toBe(500);
+    expect(unhandled).toEqual([]);
   });
 
   it('finds refused messages of any source by their id and by their user', async () => {
