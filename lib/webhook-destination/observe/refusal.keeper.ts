@@ -1,7 +1,7 @@
 import { type Observable, Subscription } from 'rxjs';
 
 import { errorMessage } from '../../client/error.util.js';
-import { isPlainObject } from '../../client/message/message.rules.js';
+import { isPlainObject, parseTimestamp } from '../../client/message/message.rules.js';
 import { LimitedLogger } from '../../common/limited.logger.js';
 import { parseJson } from '../../common/value.util.js';
 import { within } from '../../common/promise.util.js';
@@ -80,12 +80,11 @@ export class RefusalKeeper {
   };
 
   private keepMessages({ source, refused, sender, sentAt }: Acceptance): void {
-    const posted = sentAt instanceof Date ? sentAt.toISOString() : sentAt;
     for (const message of refused) {
       this.keep(source, () => ({
         ...describeMessage(message, sender?.conceal),
         userAgent: sender?.userAgent,
-        sentAt: textIn(posted),
+        sentAt: parseTimestamp(sentAt)?.toISOString(),
       }));
     }
   }

@@ -146,6 +146,12 @@ describe.each(onExpress)('Refused messages on $platform', ({ createAdapter }) =>
     expect(texts[4]!.endsWith('é')).toBe(true);
   });
 
+  it('are kept whatever the application gives as the time at which they were posted', async () => {
+    const { relay, kept } = await start();
+    await relay.accept('wk_shop', [track('m1', { event: 1 })], { sentAt: new Date('none') });
+    expect(await kept(1)).toMatchObject([{ messageId: 'm1' }]);
+  });
+
   it('are not kept if the relay itself is the reason, or the sender is unknown', async () => {
     const { post, kept } = await start({ options: { ingest: { rateLimit: { limit: 1, ttl: 60_000 } } } });
     expect(await post({ batch: [track('m1', { event: 1 })] })).toBe(200);
