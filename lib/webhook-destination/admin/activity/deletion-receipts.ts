@@ -31,7 +31,8 @@ export interface Receipt {
   reason?: string | undefined;
 }
 
-type Receipts = Record<string, Receipt>;
+/** By destination. A Map, because a destination may have a name that objects inherit. */
+type Receipts = Map<string, Receipt>;
 
 /** Records whether receivers answered the notifications of deletions. */
 export class DeletionReceipts {
@@ -49,17 +50,17 @@ export class DeletionReceipts {
   }
 
   /** Returns the receipts of a deletion by destination, of all processes. */
-  async read(deletion: string): Promise<Receipts> {
+  async read(deletion: string): Promise<Record<string, Receipt>> {
     await this.writer.flush();
     const records = await this.store.read(RECEIPTS, MAX_RECORDS, `${deletion}~`);
-    const sum: Receipts = {};
+    const sum: Receipts = new Map();
     for (const { id, text } of records) {
       if (!id.startsWith(`${deletion} `)) break;
-      for (const [destination, receipt] of Object.entries(JSON.parse(text) as Receipts)) {
-        add((sum[destination] ??= { delivered: 0, dead: 0, at: 0 }), receipt);
+      for (const [destination, receipt] of Object.entries(JSON.parse(text) as Record<string, Receipt>)) {
+        add(sum, destination, receipt);
       }
     }
-    return sum;
+    return Object.fromEntries(sum);
   }
 
   /** Called before the queue closes. */
@@ -71,13 +72,16 @@ export class DeletionReceipts {
   private count(event: DeliveryEvent): void {
     const { deletion, type, destination, results } = event;
     if (deletion === undefined || type === 'retry') return;
-    const counted = this.counted.get(deletion) ?? { id: `${deletion} ${randomUUID()}`, receipts: {} };
+    const counted = this.counted.get(deletion) ?? {
+      id: `${deletion} ${randomUUID()}`,
+      receipts: new Map<string, Receipt>(),
+    };
     this.counted.delete(deletion);
     this.counted.set(deletion, counted);
     if (this.counted.size > MAX_COUNTED) this.counted.delete(this.counted.keys().next().value!);
     const { id, receipts } = counted;
-    if (!(destination in receipts) && Object.keys(receipts).length >= MAX_NAMES) return;
-    add((receipts[destination] ??= { delivered: 0, dead: 0, at: 0 }), {
+    if (!receipts.has(destination) && receipts.size >= MAX_NAMES) return;
+    add(receipts, destination, {
       delivered: type === 'delivered' ? 1 : 0,
       dead: type === 'dead' ? 1 : 0,
       at: Date.now(),
@@ -86,11 +90,13 @@ export class DeletionReceipts {
       )?.status,
       reason: type === 'dead' ? event.reason : undefined,
     });
-    this.writer.put(RECEIPTS, id, receipts);
+    this.writer.put(RECEIPTS, id, { toJSON: () => Object.fromEntries(receipts) });
   }
 }
 
-function add(sum: Receipt, { delivered, dead, at, status, reason }: Receipt): void {
+function add(receipts: Receipts, destination: string, { delivered, dead, at, status, reason }: Receipt): void {
+  const sum = receipts.get(destination) ?? { delivered: 0, dead: 0, at: 0 };
+  receipts.set(destination, sum);
   sum.delivered += delivered;
   sum.dead += dead;
   if (at < sum.at) return;

@@ -126,6 +126,20 @@ describe.each(platforms)('The activity on $platform', ({ createAdapter }) => {
     expect((await get(`activity/${entry!.id}`)).receipts).toMatchObject({ crm: { delivered: 1, status: 200 } });
   });
 
+  it('has the answers of destinations whose names are those of what objects inherit', async () => {
+    const receiver = await Receiver.start();
+    cleanUp(() => receiver.stop());
+    const names = ['__proto__', 'constructor'];
+    const { get, relay } = await start({
+      options: { destinations: names.map((name) => ({ name, urls: [receiver.url] })) },
+    });
+    const { id } = await relay.requestDeletion({ userId: 'u1' });
+    const receipts = async () => Object.entries((await get(`activity/${id}`)).receipts as object);
+    await waitFor(async () => (await receipts()).length === 2);
+    const accepted = { delivered: 1, dead: 0, status: 200, at: expect.any(Number) as number };
+    expect((await receipts()).sort()).toEqual(names.map((name) => [name, accepted]));
+  });
+
   it('counts as answers only those to notifications, whatever id a message has', async () => {
     const { activity, ask, get, receiver, relay } = await start();
     await ask('POST', 'deletions', { body: { userId: 'u1' } });
