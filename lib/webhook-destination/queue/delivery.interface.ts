@@ -155,6 +155,11 @@ export function toNoticeId(deletion: string, index: number): string {
   return `${NOTICE_ID}${deletion}.${index}`;
 }
 
+/** Returns the index of the user that {@link toNoticeId} was given. */
+export function userIndexOf(noticeId: string): number {
+  return Number(noticeId.split('.')[1]);
+}
+
 /** Returns the id of the deletion that a notification belongs to; undefined for a message, whatever id its sender chose. */
 export function deletionOf({ messageId, body }: Pick<NewDelivery, 'messageId' | 'body'>): string | undefined {
   if (!messageId.startsWith(NOTICE_ID) || !isNotice(body)) return undefined;

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Observable, Subscription } from 'rxjs';
 
 import type { DeliveryEvent } from '../../dispatch/delivery-event.js';
+import { userIndexOf } from '../../queue/delivery.interface.js';
 import type { KeptLog, LogStore } from '../../queue/log-store.interface.js';
 import { LogWriter } from '../../queue/log.writer.js';
 import { MAX_NAMES } from '../../queue/query.util.js';
@@ -18,11 +19,11 @@ const MAX_COUNTED = 1_000;
 const MAX_RECORDS = 500;
 
 /** What became of the delete notifications of a deletion to one destination. */
-export interface Receipt {
+export interface Receipt<Notices = number> {
   /** Number of notifications that the receiver accepted. */
-  delivered: number;
-  /** Number of notifications that are dead: the receiver did not accept them. */
-  dead: number;
+  delivered: Notices;
+  /** Number of notifications that were dead, with those that the receiver has accepted since. */
+  dead: Notices;
   /** Time of the last of these outcomes, in ms since the epoch. */
   at: number;
   /** The last status answered; undefined if there was no answer. */
@@ -31,8 +32,11 @@ export interface Receipt {
   reason?: string | undefined;
 }
 
-/** By destination. A Map, because a destination may have a name that objects inherit. */
-type Receipts = Map<string, Receipt>;
+/**
+ * By destination. A Map, because a destination may have a name that objects inherit. Notifications are bits, each at the
+ * index of its user: one that is replayed has several outcomes, which several processes may see, and counts once.
+ */
+type Receipts = Map<string, Receipt<bigint>>;
 
 /** Records whether receivers answered the notifications of deletions. */
 export class DeletionReceipts {
@@ -56,11 +60,12 @@ export class DeletionReceipts {
     const sum: Receipts = new Map();
     for (const { id, text } of records) {
       if (!id.startsWith(`${deletion} `)) break;
-      for (const [destination, receipt] of Object.entries(JSON.parse(text) as Record<string, Receipt>)) {
-        add(sum, destination, receipt);
+      const kept = Object.entries(JSON.parse(text) as Record<string, Receipt<string>>);
+      for (const [destination, { delivered, dead, ...last }] of kept) {
+        add(sum, destination, { delivered: BigInt(delivered), dead: BigInt(dead), ...last });
       }
     }
-    return Object.fromEntries(sum);
+    return toRecord(sum, (notices) => notices.toString(2).replaceAll('0', '').length);
   }
 
   /** Called before the queue closes. */
@@ -70,35 +75,46 @@ export class DeletionReceipts {
   }
 
   private count(event: DeliveryEvent): void {
-    const { deletion, type, destination, results } = event;
+    const { deletion, messageId, type, destination, results } = event;
     if (deletion === undefined || type === 'retry') return;
     const counted = this.counted.get(deletion) ?? {
       id: `${deletion} ${randomUUID()}`,
-      receipts: new Map<string, Receipt>(),
+      receipts: new Map<string, Receipt<bigint>>(),
     };
     this.counted.delete(deletion);
     this.counted.set(deletion, counted);
     if (this.counted.size > MAX_COUNTED) this.counted.delete(this.counted.keys().next().value!);
     const { id, receipts } = counted;
     if (!receipts.has(destination) && receipts.size >= MAX_NAMES) return;
+    const notice = 1n << BigInt(userIndexOf(messageId));
     add(receipts, destination, {
-      delivered: type === 'delivered' ? 1 : 0,
-      dead: type === 'dead' ? 1 : 0,
+      delivered: type === 'delivered' ? notice : 0n,
+      dead: type === 'dead' ? notice : 0n,
       at: Date.now(),
       status: (
         results.find(({ outcome }) => outcome === 'success') ?? results.find(({ status }) => status !== undefined)
       )?.status,
       reason: type === 'dead' ? event.reason : undefined,
     });
-    this.writer.put(RECEIPTS, id, { toJSON: () => Object.fromEntries(receipts) });
+    this.writer.put(RECEIPTS, id, { toJSON: () => toRecord(receipts, (notices) => `0x${notices.toString(16)}`) });
   }
 }
 
-function add(receipts: Receipts, destination: string, { delivered, dead, at, status, reason }: Receipt): void {
-  const sum = receipts.get(destination) ?? { delivered: 0, dead: 0, at: 0 };
+function add(receipts: Receipts, destination: string, { delivered, dead, at, status, reason }: Receipt<bigint>): void {
+  const sum = receipts.get(destination) ?? { delivered: 0n, dead: 0n, at: 0 };
   receipts.set(destination, sum);
-  sum.delivered += delivered;
-  sum.dead += dead;
+  sum.delivered |= delivered;
+  sum.dead |= dead;
   if (at < sum.at) return;
   Object.assign(sum, { at, status, reason });
+}
+
+/** @param show returns what stands for notifications */
+function toRecord<T>(receipts: Receipts, show: (notices: bigint) => T): Record<string, Receipt<T>> {
+  return Object.fromEntries(
+    Array.from(receipts, ([destination, { delivered, dead, ...last }]) => [
+      destination,
+      { delivered: show(delivered), dead: show(dead), ...last },
+    ]),
+  );
 }

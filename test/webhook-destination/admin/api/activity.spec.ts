@@ -126,6 +126,33 @@ describe.each(platforms)('The activity on $platform', ({ createAdapter }) => {
     expect((await get(`activity/${entry!.id}`)).receipts).toMatchObject({ crm: { delivered: 1, status: 200 } });
   });
 
+  it('counts each notification once, however often and by whichever process it is sent', async () => {
+    const queue = sqliteQueue({ path: (await temporaryFolder(cleanUp)).path('relay.db') });
+    const outcomes: string[] = [];
+    const begin = async () => {
+      const begun = await start({ options: { queue } });
+      begun.relay.events$.subscribe(({ type }) => outcomes.push(type));
+      return begun;
+    };
+    const first = await begin();
+    first.receiver.statuses = [400, 200];
+    const { id } = await first.relay.requestDeletion({ userIds: ['u1', 'u2'] });
+    await waitFor(() => outcomes.length === 2);
+    const replayBoth = async ({ relay, receiver, get }: typeof first) => {
+      for (const [state, status] of [['delivered', 200] as const, ['dead', 400] as const]) {
+        outcomes.length = 0;
+        receiver.statuses = [status];
+        expect(await relay.replay({ state })).toBe(1);
+        await waitFor(() => outcomes.length === 1);
+      }
+      return (await get(`activity/${id}`)).receipts;
+    };
+    const once = { Webhooks: { delivered: 1, dead: 1 } };
+    expect(await replayBoth(first)).toMatchObject(once);
+    await first.app.close();
+    expect(await replayBoth(await begin())).toMatchObject(once);
+  });
+
   it('has the answers of destinations whose names are those of what objects inherit', async () => {
     const receiver = await Receiver.start();
     cleanUp(() => receiver.stop());
