@@ -1,4 +1,3 @@
-import type { JobJson } from 'bullmq';
 import { ignoreElements, merge, type Observable, tap } from 'rxjs';
 
 import { ADDRESS_NOT_ALLOWED } from '../../common/relay.errors.js';
@@ -54,7 +53,7 @@ import {
 import { JobClaims } from './job-claims.js';
 import { countJobs, find, firstOpen, listRecords } from './job.finder.js';
 import { JobLeases, removeJob } from './job-leases.js';
-import { type DestinationJobs, type EndedType, isLost, JobQueues } from './job-queues.js';
+import { type DestinationJobs, isLost, JobQueues } from './job-queues.js';
 import { JobUpkeep } from './job-upkeep.js';
 import { searchKeyed } from './keyed-search.js';
 import { RetentionSweep } from './retention-sweep.js';
@@ -276,7 +275,14 @@ export class BullmqStore implements SharedStore {
       for (const { job, state } of found) {
         try {
           if (state === 'waiting') await backend.promote(job.id);
-          else if (!(await this.replayEnded(queue, job, state === 'delivered' ? 'completed' : 'failed', now))) continue;
+          else {
+            const end = state === 'delivered' ? 'completed' : 'failed';
+            // By now, another process may have replayed it, and recorded an attempt in its data.
+            if ((await backend.getState(job.id)) !== end) continue;
+            if (isReadable(job)) await backend.updateData(job as never, toReplayedData(job, now));
+            else await this.store.forgetUnreadable(queue, [job.id]);
+            await backend.retryFinishedJob(job as never, end);
+          }
           replayed.push(queue.destination);
         } catch (error) {
           if (!isLost(error)) throw error; // already replayed, attempted or purged
@@ -285,15 +291,6 @@ export class BullmqStore implements SharedStore {
     }
     if (replayed.length > 0) await this.store.announce(queue.destination);
     return replayed;
-  }
-
-  /** Resolves with whether the job had still ended. */
-  private async replayEnded(queue: DestinationJobs, job: JobJson, end: EndedType, now: number): Promise<boolean> {
-    if (!isReadable(job)) await this.store.forgetUnreadable(queue, [job.id]);
-    // By now, another process may have replayed it, and recorded an attempt in its data.
-    else if (!(await this.store.replaceEnded(queue, end, job.id, toReplayedData(job, now)))) return false;
-    await queue.backend.retryFinishedJob(job as never, end);
-    return true;
   }
 
   private get deduplicates(): boolean {

@@ -45,12 +45,6 @@ const ACCEPT = `
   end
   return existing`;
 
-/** Replaces the data of a job, if it is among those that ended in one way; returns whether it was. */
-const REPLACE_ENDED = `
-  if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
-  redis.call('HSET', KEYS[2], 'data', ARGV[2])
-  return 1`;
-
 /** Lifetime of the key that a check writes, in ms. */
 const CHECK_TIME = 1_000;
 
@@ -66,9 +60,6 @@ export function isLost(error: unknown): boolean {
 export function isDamage(error: unknown): boolean {
   return (error as Error).name === 'SyntaxError' || errorMessage(error).startsWith('WRONGTYPE');
 }
-
-/** BullMQ's names of how a job has ended. */
-export type EndedType = 'completed' | 'failed';
 
 /** The BullMQ queue of one destination. */
 export interface DestinationJobs {
@@ -224,12 +215,6 @@ export class JobQueues {
   /** To be called for jobs that are removed or replayed. */
   async forgetUnreadable({ queueName }: DestinationJobs, ids: string[]): Promise<void> {
     await this.client.srem(this.unreadableKey, ...ids.map((id) => `${queueName}:${id}`));
-  }
-
-  /** Replaces the data of a job, unless it is no longer among those that ended in this way; resolves with whether it was. */
-  async replaceEnded({ queueName }: DestinationJobs, end: EndedType, id: string, data: object): Promise<boolean> {
-    const keys = [this.connection.key(queueName, end), this.connection.key(queueName, id)];
-    return (await this.client.eval(REPLACE_ENDED, 2, ...keys, id, JSON.stringify(data))) === 1;
   }
 
   /** Deletes the value of another type that a job's key holds. */
