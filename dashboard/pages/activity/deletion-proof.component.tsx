@@ -13,6 +13,7 @@ const NONE: Receipt = { delivered: 0, dead: 0, at: 0 };
 
 /** What a deletion removed, which receivers were told, and what they answered. */
 export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { entry: WholeEntry; deletion: Proof }) {
+  const receiptOf = new Map(Object.entries(receipts)); // a destination may have a name that objects inherit
   const sources = Object.entries(deletion.purged);
   const receivers = Object.entries(deletion.receivers);
   return (
@@ -56,8 +57,11 @@ export function DeletionProof({ entry: { receipts = {}, result }, deletion }: { 
             columns={[
               { title: 'Receiver', cell: ([name]) => <NameLink of="destinations" name={name} max={80} /> },
               { title: 'Notifications', isNumber: true, cell: ([, count]) => count.toLocaleString() },
-              { title: 'Answer', cell: ([name, count]) => <Answer receipt={receipts[name] ?? NONE} count={count} /> },
-              { title: 'Last answer', cell: ([name]) => <Time at={receipts[name]?.at} /> },
+              {
+                title: 'Answer',
+                cell: ([name, count]) => <Answer receipt={receiptOf.get(name) ?? NONE} count={count} />,
+              },
+              { title: 'Last answer', cell: ([name]) => <Time at={receiptOf.get(name)?.at} /> },
             ]}
           />
         )}
