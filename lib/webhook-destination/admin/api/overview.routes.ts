@@ -1,3 +1,5 @@
+import { takeUntil } from 'rxjs';
+
 import type { Metric } from '../../../common/telemetry/metric.js';
 import { acceptsGzip, compress } from '../../http/gzip.util.js';
 import { RequestError } from '../../http/request.error.js';
@@ -113,8 +115,7 @@ export function eventRoute(feed: LiveFeed): ApiRoute {
       const given = LIVE_FILTERS.map((name) => [name, query.text(name)]).filter(([, value]) => value !== undefined);
       const stream = feed.stream(response, Object.fromEntries(given) as LiveFilter, counted);
       if (!stream) return undefined;
-      const refused = refused$.subscribe(() => stream.end());
-      response.once('close', () => refused.unsubscribe());
+      refused$.pipe(takeUntil(stream.closed)).subscribe(() => stream.end());
       return undefined;
     },
     Object.fromEntries(LIVE_FILTERS.map((name) => [name, `${name} of the event`])),

@@ -1,5 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
+import { firstValueFrom, fromEvent, merge, Subject } from 'rxjs';
+
 import { type LiveEvent, type LiveFilter, passes } from './live.event.js';
 
 /** Maximum number of bytes waiting for a reader. Events above it are dropped and counted. */
@@ -25,6 +27,9 @@ const END_TIME = 1_000;
 
 /** Stream of live events to one reader, as server-sent events. */
 export class EventStream {
+  /** Resolves once the reader has disconnected or the stream has ended. */
+  readonly closed: Promise<unknown>;
+  private readonly ended$ = new Subject<void>();
   private text = '';
   private missed = 0;
   private allowance = MAX_BURST;
@@ -32,15 +37,11 @@ export class EventStream {
   private gathering: NodeJS.Timeout | undefined;
   private readonly timers: NodeJS.Timeout[];
 
-  /**
-   * @param scope whether the events come from this process or from all processes that share the queue
-   * @param onEnd called once the reader has disconnected or the stream has ended
-   */
+  /** @param scope whether the events come from this process or from all processes that share the queue */
   constructor(
     private readonly response: ServerResponse,
     readonly filter: LiveFilter,
     scope: 'process' | 'queue',
-    onEnd: () => void,
   ) {
     response.shouldKeepAlive = false; // an ended stream would leave the connection idle, and a closing server waits for it
     response.writeHead(200, {
@@ -53,10 +54,12 @@ export class EventStream {
       setInterval(() => this.sendHeartbeat(), HEARTBEAT).unref(),
       setTimeout(() => this.end(), MAX_TIME).unref(),
     ];
-    response.once('close', () => {
+    // A response behind another one on its connection emits no `close`, whether its client leaves or it is destroyed.
+    const closes = [response, response.req.socket].map((emitter) => fromEvent(emitter, 'close'));
+    this.closed = firstValueFrom(merge(...closes, this.ended$));
+    void this.closed.then(() => {
       this.timers.forEach(clearTimeout);
       clearTimeout(this.gathering);
-      onEnd();
     });
     response.on('error', () => undefined);
   }
@@ -94,7 +97,11 @@ export class EventStream {
   end(): void {
     this.flush();
     this.response.end();
-    this.timers.push(setTimeout(() => this.response.destroy(), END_TIME).unref());
+    const leave = () => {
+      this.response.destroy();
+      this.ended$.next();
+    };
+    this.timers.push(setTimeout(leave, END_TIME).unref());
   }
 
   private get isFull(): boolean {

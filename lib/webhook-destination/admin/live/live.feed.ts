@@ -60,7 +60,7 @@ export class LiveFeed {
    */
   stream(response: ServerResponse, filter: LiveFilter, caller: CountedCaller): EventStream | undefined {
     // The client disconnected during authentication: nothing would remove its stream.
-    if (response.destroyed) return undefined;
+    if (response.req.socket.destroyed) return undefined;
     if (this.isClosed) throw new ClosedError('the application is shutting down');
     const share = this.quota.take(caller, 1);
     if (!share) {
@@ -69,7 +69,8 @@ export class LiveFeed {
       throw new RequestError('too_many_streams', rule, undefined, undefined, 10);
     }
     const scope = this.peers ? 'queue' : 'process';
-    const stream: EventStream = new EventStream(response, filter, scope, () => {
+    const stream = new EventStream(response, filter, scope);
+    void stream.closed.then(() => {
       share.release();
       this.remove(stream);
     });

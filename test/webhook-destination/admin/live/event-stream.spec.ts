@@ -13,6 +13,9 @@ import { waitFor } from '../../../support/wait-for.js';
 import { READ_TOKEN, readStream, startApi, TOKEN } from '../api/support.js';
 
 const REQUEST = `GET /relay/api/events HTTP/1.1\r\nHost: relay\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
+const TWO_REQUESTS = REQUEST.replace('events', 'overview') + REQUEST;
+
+const NEVER = new Promise<boolean>(() => undefined);
 
 describe('EventStream', () => {
   const cleanUp = useCleanUps();
@@ -26,14 +29,14 @@ describe('EventStream', () => {
     cleanUp(() => reader.destroy());
     reader.on('error', () => undefined).write(REQUEST);
     const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
-    return { reader, response };
+    return { server, reader, response };
   }
 
   it('skips what it has no room for, counts it, and takes events again after a pause', async () => {
     const { reader, response } = await open();
     let text = '';
     reader.on('data', (chunk: Buffer) => (text += chunk.toString())).resume();
-    const stream = new EventStream(response, {}, 'process', () => undefined);
+    const stream = new EventStream(response, {}, 'process');
     const event: LiveEvent = { kind: 'message', at: 1, source: 'shop' };
     while (!stream.skips(7)) stream.send(event);
     expect(stream.skips(5)).toBe(true);
@@ -47,18 +50,26 @@ describe('EventStream', () => {
 
   it('looks at every event where it has a filter', async () => {
     const { response } = await open();
-    const stream = new EventStream(response, { source: 'shop' }, 'process', () => undefined);
+    const stream = new EventStream(response, { source: 'shop' }, 'process');
     for (let count = 0; count < 1_000; count++) stream.send({ kind: 'message', at: 1, source: 'shop' });
     expect(stream.skips(1)).toBe(false);
   });
 
   it('ends, though its reader takes nothing', async () => {
     const { response } = await open();
-    let hasEnded = false;
-    const stream = new EventStream(response, {}, 'process', () => (hasEnded = true));
+    const stream = new EventStream(response, {}, 'process');
     response.write(Buffer.alloc(64 * 1024 * 1024)); // more than the kernel takes
     stream.end();
-    await waitFor(() => hasEnded, undefined, 10_000);
+    await stream.closed;
+  });
+
+  it('ends, though the answer before it on its connection does not', async () => {
+    const { server, reader } = await open();
+    reader.write(REQUEST);
+    const [, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+    const stream = new EventStream(response, {}, 'process');
+    stream.end();
+    await stream.closed;
   });
 });
 
@@ -66,12 +77,12 @@ describe.each(platforms)('A live stream on $platform', ({ createAdapter }) => {
   const cleanUp = useCleanUps();
 
   /** A reader that sends its request, and reads nothing; and the server's end of its connection. */
-  async function connectReader({ app, host }: Awaited<ReturnType<typeof startApi>>) {
+  async function connectReader({ app, host }: Awaited<ReturnType<typeof startApi>>, requests = REQUEST) {
     const connected = once(app.getHttpServer() as Server, 'connection') as Promise<[Socket]>;
     const socket = connect(Number(new URL(host).port), '127.0.0.1').pause();
     cleanUp(() => socket.destroy());
     socket.on('error', () => undefined);
-    socket.write(REQUEST);
+    socket.write(requests);
     const [peer] = await connected;
     return { socket, peer };
   }
@@ -112,24 +123,55 @@ describe.each(platforms)('A live stream on $platform', ({ createAdapter }) => {
     expect((await open(5, TOKEN)).status).toBe(200);
   });
 
-  it('is not made for clients that leave while a guard decides', async () => {
+  it('leaves its place to others if its client leaves before the answer that comes first', async () => {
+    let asked = 0;
+    const guard: CanActivate = {
+      canActivate: (context) => {
+        const { url, headers } = context.switchToHttp().getRequest<IncomingMessage>();
+        if (!headers.authorization) return false; // the relay asks without at its start
+        asked++;
+        return url!.endsWith('/overview') ? NEVER : true;
+      },
+    };
+    const api = await startApi(cleanUp, createAdapter(), { admin: { guard, access: () => 'read' } });
+    const sockets: Socket[] = [];
+    for (let count = 1; count <= 10; count++) {
+      sockets.push((await connectReader(api, TWO_REQUESTS)).socket);
+    }
+    await waitFor(() => asked === 20);
+    expect((await api.ask('GET', 'events')).status).toBe(503);
+    for (const socket of sockets) socket.destroy();
+    await waitFor(async () => {
+      const { status, body } = await api.ask('GET', 'events');
+      await body!.cancel();
+      return status === 200;
+    });
+  });
+
+  it.each([
+    { sent: 1, requests: REQUEST },
+    { sent: 2, requests: TWO_REQUESTS },
+  ])('is not made for clients that leave while a guard decides, with $sent sent', async ({ sent, requests }) => {
     let asked = 0;
     let admit!: (admitted: boolean) => void;
     const decision = new Promise<boolean>((resolve) => (admit = resolve));
     const guard: CanActivate = {
       canActivate: (context) => {
-        const { headers } = context.switchToHttp().getRequest<IncomingMessage>();
+        const { url, headers } = context.switchToHttp().getRequest<IncomingMessage>();
         if (!headers.authorization) return false; // the relay asks without at its start
         asked++;
-        return decision;
+        return url!.endsWith('/overview') ? NEVER : decision;
       },
     };
-    const api = await startApi(cleanUp, createAdapter(), { admin: { guard, access: () => 'read' } });
+    const api = await startApi(cleanUp, createAdapter(), {
+      admin: { guard, access: () => 'read' },
+      options: { ingest: { clientAddress: () => '192.0.2.1' } }, // all are one caller, who may have 10 streams
+    });
     const left: Promise<unknown>[] = [];
-    for (let count = 1; count <= 50; count++) {
-      const { socket, peer } = await connectReader(api);
+    for (let count = 1; count <= 10; count++) {
+      const { socket, peer } = await connectReader(api, requests);
       left.push(once(peer, 'close'));
-      await waitFor(() => asked === count);
+      await waitFor(() => asked === sent * count);
       socket.destroy();
     }
     await Promise.all(left);
