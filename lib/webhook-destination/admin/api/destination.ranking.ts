@@ -47,7 +47,8 @@ export class DestinationRanking {
   }
 
   /**
-   * Returns the figures of destinations, which are read one after the other.
+   * Returns the figures of destinations, which are read one after the other. What this process knows of a
+   * destination by itself, `down` and `heldUntil`, is that of now.
    *
    * @param maxAge of figures that were read before, in ms
    */
@@ -57,16 +58,22 @@ export class DestinationRanking {
     const known = names.filter((name) => (this.known.get(name)?.at ?? -Infinity) > now - maxAge);
     const found = new Map(known.map((name) => [name, this.known.get(name)!.figures]));
     const missing = names.filter((name) => !found.has(name));
-    if (missing.length === 0) return found;
-    const figures = await this.own.queue.searches.inTurn(
-      () => readDestinationFigures(this.own, this.series, missing),
-      caller,
-    );
-    const at = performance.now();
-    missing.forEach((name, index) => {
-      found.set(name, figures[index]!);
-      this.known.set(name, { at, figures: figures[index]! });
-    });
+    if (missing.length > 0) {
+      const figures = await this.own.queue.searches.inTurn(
+        () => readDestinationFigures(this.own, this.series, missing),
+        caller,
+      );
+      const at = performance.now();
+      missing.forEach((name, index) => {
+        found.set(name, figures[index]!);
+        this.known.set(name, { at, figures: figures[index]! });
+      });
+    }
+    const { dispatcher } = this.own;
+    const down = new Set(dispatcher.downNames);
+    for (const [name, figures] of found) {
+      found.set(name, { ...figures, down: down.has(name), heldUntil: dispatcher.heldUntil(name) });
+    }
     return found;
   }
 

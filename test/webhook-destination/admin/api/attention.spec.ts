@@ -94,6 +94,23 @@ describe.each(onFastify)('What needs attention on $platform', ({ createAdapter }
     });
   });
 
+  it('is down as soon as the overview says so', async () => {
+    const receiver = await startReceiver(404);
+    const api = await startApi(cleanUp, createAdapter(), {
+      options: { destinations: [{ name: 'falls', urls: [receiver.url] }], delivery },
+    });
+    await api.relay.accept('wk_shop', [track('m1')]);
+    await waitFor(async () => (await api.relay.deliveries({ state: 'dead' })).length === 1);
+    await waitFor(async () => (await read(api)).destinations.length === 1); // has read the figures
+    receiver.statuses = [503];
+    await api.relay.accept(
+      'wk_shop',
+      Array.from({ length: 12 }, (_, index) => track(`n${index}`)),
+    );
+    await waitFor(async () => (await api.get('overview')).down === 1);
+    expect((await read(api)).counts).toEqual({ down: 1 });
+  });
+
   it('is searched for where another process has seen the failure', async () => {
     const receiver = await startReceiver(404);
     const queue = memoryQueue()();
