@@ -8,7 +8,7 @@ import type { DeliveryQueue } from '../../queue/delivery.queue.js';
 /** Destinations whose last failure is remembered, those that failed last. */
 const MAX_REMEMBERED = 1_000;
 
-/** How long a search for a failure that this process has not seen is not repeated, in ms. */
+/** How long a search for a failure that this process has not seen is not repeated, nor made after one it saw, in ms. */
 const REUSE = 60_000;
 
 /** The last failed attempt of a destination. */
@@ -22,7 +22,7 @@ export interface LastFailure {
   error?: string;
 }
 
-/** Remembers the last failure of each destination; of one that failed in another process, it is searched for. */
+/** Remembers the last failure of each destination; one that another process may have seen since is searched for. */
 export class LastFailures {
   private readonly seen = new Map<string, LastFailure>();
   private readonly searched = new Map<string, { at: number; failure: LastFailure | undefined }>();
@@ -30,7 +30,7 @@ export class LastFailures {
 
   constructor(
     outcomes$: Observable<DeliveryEvent>,
-    private readonly queue: Pick<DeliveryQueue, 'searches'>,
+    private readonly queue: Pick<DeliveryQueue, 'searches' | 'peers'>,
   ) {
     this.subscription = outcomes$.subscribe((event) => {
       if (event.type === 'delivered') return;
@@ -44,7 +44,7 @@ export class LastFailures {
   /** @param state of deliveries that the destination has */
   async find(destination: string, state: 'waiting' | 'dead', caller: CountedCaller): Promise<LastFailure | undefined> {
     const seen = this.seen.get(destination);
-    if (seen) return seen;
+    if (seen && (!this.queue.peers || Date.now() - seen.at < REUSE)) return seen;
     const now = performance.now();
     for (const [name, { at }] of this.searched) if (now - at > REUSE) this.searched.delete(name);
     if (!this.searched.has(destination)) {
@@ -54,7 +54,8 @@ export class LastFailures {
       const failure = deliveries[0] && toFailure(last?.startedAt ?? acceptedAt, last?.results ?? [], reason);
       this.searched.set(destination, { at: now, failure });
     }
-    return this.searched.get(destination)!.failure;
+    const { failure } = this.searched.get(destination)!;
+    return seen && seen.at >= (failure?.at ?? 0) ? seen : failure;
   }
 
   close(): void {

@@ -1,4 +1,5 @@
 import { memoryQueue } from 'nestjs-analytics-relay';
+import { NEVER } from 'rxjs';
 import { describe, expect, it, vi } from 'vitest';
 
 import { useCleanUps } from '../../../support/clean-ups.js';
@@ -121,6 +122,34 @@ describe.each(onFastify)('What needs attention on $platform', ({ createAdapter }
     await first.app.close();
     const second = await startApi(cleanUp, createAdapter(), { options });
     expect((await read(second)).destinations).toMatchObject([{ lastFailure: { status: 404 } }]);
+  });
+
+  it('is searched for where another process may have seen a later failure', async () => {
+    const receiver = await startReceiver(404);
+    const queue = memoryQueue()();
+    const peers = { received$: NEVER, send: () => Promise.resolve() };
+    const api = await startApi(cleanUp, createAdapter(), {
+      options: {
+        queue: () => Object.assign(queue, { peers }),
+        destinations: [{ name: 'refuses', urls: [receiver.url] }],
+        delivery,
+      },
+    });
+    await api.relay.accept('wk_shop', [track('m1')]);
+    await waitFor(async () => (await read(api)).destinations.length === 1);
+    const now = Date.now() + 61_000;
+    const { deliveries } = await queue.searches.search({ state: 'dead' });
+    const [attempt] = deliveries[0]!.attempts;
+    const later = { ...attempt!, startedAt: now, results: [{ ...attempt!.results[0]!, status: 401 }] };
+    vi.spyOn(queue.searches, 'search').mockResolvedValue({
+      deliveries: [{ ...deliveries[0]!, attempts: [later] }],
+      next: undefined,
+    });
+    expect((await read(api)).destinations).toMatchObject([{ lastFailure: { status: 404 } }]);
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(now);
+    const { destinations } = await read(api);
+    clock.mockRestore();
+    expect(destinations).toMatchObject([{ lastFailure: { at: now, status: 401 } }]);
   });
 
   it('comes first in the list of destinations, which has other orders too', async () => {
