@@ -136,7 +136,7 @@ describe.each(onFastify)('What needs attention on $platform', ({ createAdapter }
       },
     });
     await api.relay.accept('wk_shop', [track('m1')]);
-    await waitFor(async () => (await read(api)).destinations.length === 1);
+    await waitFor(async () => (await api.relay.stats()).some(({ state }) => state === 'dead'));
     const now = Date.now() + 61_000;
     const { deliveries } = await queue.searches.search({ state: 'dead' });
     const [attempt] = deliveries[0]!.attempts;
